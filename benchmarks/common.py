@@ -4,6 +4,7 @@ Only the standard library is used here, because the scripts in `peers/` import i
 in an environment of their own.
 """
 
+import argparse
 import json
 import math
 import os
@@ -139,6 +140,26 @@ def scratch() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def on_a_fresh_database(options: argparse.Namespace, work: Callable[[Path], None]) -> None:
+    """Do the work of one side here, or in two new processes if its case is `cold`.
+
+    The first of the two prints what is waiting, as JSON, and the other gets it as `--resume`. They
+    share a database, and so they have a `--path`.
+    """
+    if options.path is not None:
+        work(options.path)
+        return
+    with scratch() as folder:
+        path = folder / "bench.db"
+        if options.case != "cold":
+            work(path)
+            return
+        again = [sys.executable, *sys.argv, f"--path={path}"]
+        made = subprocess.run(again, check=True, capture_output=True, text=True)
+        waiting = ",".join(json.loads(made.stdout))
+        subprocess.run([*again, f"--resume={waiting}"], check=True)
 
 
 def drop_caches(folder: Path) -> str:

@@ -15,8 +15,6 @@ import argparse
 import asyncio
 import json
 import statistics
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
@@ -30,8 +28,8 @@ from common import (
     clock,
     finish,
     large_content,
+    on_a_fresh_database,
     progress,
-    scratch,
     spread,
 )
 
@@ -263,18 +261,7 @@ def main() -> None:
         finish(measure(options.quick))
         return
     work = resume if options.resume else appending if options.case == "append" else answers
-    if options.path is not None:
-        asyncio.run(work(options, options.path))
-        return
-    with scratch() as folder:
-        path = folder / "callboard.db"
-        if options.case != "cold":
-            asyncio.run(work(options, path))
-            return
-        again = [sys.executable, __file__, *sys.argv[1:], f"--path={path}"]
-        made = subprocess.run(again, check=True, capture_output=True, text=True)
-        waiting = ",".join(json.loads(made.stdout))
-        subprocess.run([*again, f"--resume={waiting}"], check=True)
+    on_a_fresh_database(options, lambda path: asyncio.run(work(options, path)))
 
 
 if __name__ == "__main__":

@@ -1,17 +1,19 @@
 """A customer asks for a refund. Small refunds are paid immediately; large ones need approval.
 
-The input is the customer, the amount and the message.
-
+Try it:
     callboard run examples/refund.py --input "Lindqvist AB, 480, Our card was charged twice."
 """
 
 import asyncio
 import os
+from typing import Annotated
+
+from pydantic import Field
 
 from callboard import Approval, Context, Phase, State, Text, Workflow, agent
 
-PAUSE = float(os.environ.get("EXAMPLE_PAUSE", "0.4"))
-LIMIT = 100
+PAUSE, LIMIT = float(os.environ.get("EXAMPLE_PAUSE", "0.4")), 100
+INPUT = Field(title="Customer, amount and message", examples=["Lindqvist AB, 480, Charged twice."])
 
 
 class Refund(State):
@@ -22,7 +24,7 @@ class Refund(State):
     reference: str = ""
 
 
-def set_up(state: Refund, given: str) -> None:
+def set_up(state: Refund, given: Annotated[str, INPUT]) -> None:
     customer, amount, message = given.split(", ", 2)
     state.customer, state.amount, state.message = customer, float(amount), message
 
@@ -49,11 +51,9 @@ def approval(state: Refund) -> Approval | None:
 
 @agent
 async def payments(state: Refund, ctx: Context) -> str:
-    """Records the payment, so that it isn't repeated if the process dies and the agent restarts."""
-    await asyncio.sleep(PAUSE)
     if not state.customer:
         raise ValueError("Payment rejected: the customer is missing")
-    return await ctx.once("pay", lambda: f"RF-{round(state.amount * 100)}")
+    return await ctx.once("pay", lambda: f"RF-{round(state.amount * 100)}")  # Never paid twice.
 
 
 def keep_reference(state: Refund, reference: str) -> None:

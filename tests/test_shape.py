@@ -23,6 +23,8 @@ ALONE: dict[str, str] = {
     "testing.log_suite_tokens": "each part of the log's contract is a module",
     "client.statistics": "a client has one module for each part of a board",
     "server.routes.statistics": "routes have one module for each resource",
+    "cli.console": "it imports rich, which most output does not need",
+    "server.lean_imports": "it runs before anything imports FastAPI",
     "client.tokens": "each part of the board has its client",
     "server.routes.status": "routes have one module for each resource",
     "vendors.gemini.transcript": "what a client writes is read in its own package",

@@ -1,4 +1,8 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
+import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
 
 /** The routes of the server; everything else belongs to the dashboard. */
@@ -9,9 +13,27 @@ const ROUTES =
 const server = process.env.CALLBOARD_SERVER ?? 'http://127.0.0.1:2255'
 const token = process.env.CALLBOARD_TOKEN
 
+const TEXT = /\.(js|css|html|svg|txt)$/
+
+/** Beside each file of text, the same compressed: the server sends what the browser takes. */
+function packed(): Plugin {
+  return {
+    name: 'packed',
+    apply: 'build',
+    writeBundle({ dir = '' }) {
+      for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
+        const file = join(dir, name)
+        if (TEXT.test(name) && statSync(file).size > 1000) {
+          writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 9 }))
+        }
+      }
+    },
+  }
+}
+
 export default defineConfig({
   base: '/app/',
-  plugins: [react()],
+  plugins: [react(), packed()],
   build: {
     outDir: '../src/callboard/server/ui',
     emptyOutDir: true,

@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import random_text, scratch, spread
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.graph import END, START, StateGraph
-from langgraph.types import Command, interrupt
+from langgraph.types import Command
+from langgraph_letter import letter
 
 
 class State(TypedDict):
@@ -39,20 +39,11 @@ def build(saver: Any) -> Any:
     def draft(state: State) -> dict[str, list[str]]:
         return {"items": ["draft"]}
 
-    def ask(state: State) -> dict[str, bool]:
-        return {"approved": interrupt("Send it?") == "yes"}
-
     def send(state: State) -> dict[str, list[str]]:
         Watch.started = time.perf_counter()
         return {"items": ["sent"]}
 
-    graph = StateGraph(State)
-    graph.add_node("draft", draft)
-    graph.add_node("ask", ask)
-    graph.add_node("send", send)
-    for before, after in [(START, "draft"), ("draft", "ask"), ("ask", "send"), ("send", END)]:
-        graph.add_edge(before, after)
-    return graph.compile(checkpointer=saver)
+    return letter(saver, State, draft, send)
 
 
 def config() -> dict[str, Any]:

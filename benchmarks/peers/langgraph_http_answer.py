@@ -15,8 +15,8 @@ from typing import Annotated, Any, TypedDict
 import uvicorn
 from fastapi import FastAPI
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.graph import END, START, StateGraph
-from langgraph.types import Command, interrupt
+from langgraph.types import Command
+from langgraph_letter import letter
 
 
 class State(TypedDict):
@@ -28,19 +28,10 @@ def graph(saver: Any) -> Any:
     async def draft(state: State) -> dict[str, list[str]]:
         return {"items": ["draft"]}
 
-    async def ask(state: State) -> dict[str, bool]:
-        return {"approved": interrupt("Send it?") == "yes"}
-
     async def send(state: State) -> dict[str, list[str]]:
         return {"items": [str(time.monotonic_ns())]}
 
-    built = StateGraph(State)
-    built.add_node("draft", draft)
-    built.add_node("ask", ask)
-    built.add_node("send", send)
-    for before, after in [(START, "draft"), ("draft", "ask"), ("ask", "send"), ("send", END)]:
-        built.add_edge(before, after)
-    return built.compile(checkpointer=saver)
+    return letter(saver, State, draft, send)
 
 
 def build(runs: Any) -> FastAPI:

@@ -9,7 +9,6 @@ import asyncio
 import json
 import operator
 import sqlite3
-import subprocess
 import sys
 import uuid
 from collections.abc import Callable
@@ -18,12 +17,13 @@ from typing import Annotated, Any, ClassVar, TypedDict
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from common import clock, large_content, scratch, spread
+from common import clock, large_content, on_a_fresh_database, spread
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Command, interrupt
+from langgraph.types import Command
+from langgraph_letter import letter
 from pydantic import BaseModel
 
 
@@ -55,20 +55,11 @@ def build(saver: Any, typed: bool) -> Any:
         Watch.drafted = clock()
         return one_more(typed, "draft")
 
-    def ask(state: State) -> dict[str, bool]:
-        return {"approved": interrupt("Send it?") == "yes"}
-
     def send(state: State) -> dict[str, Any]:
         Watch.started = clock()
         return one_more(typed, "sent")
 
-    graph = StateGraph(State)
-    graph.add_node("draft", draft)
-    graph.add_node("ask", ask)
-    graph.add_node("send", send)
-    for before, after in [(START, "draft"), ("draft", "ask"), ("ask", "send"), ("send", END)]:
-        graph.add_edge(before, after)
-    return graph.compile(checkpointer=saver)
+    return letter(saver, State, draft, send)
 
 
 def build_loop(saver: Any, steps: int) -> Any:
@@ -171,18 +162,7 @@ def main() -> None:
     parser.add_argument("--resume", default="", help="answer these threads of --path")
     parser.add_argument("--path", type=Path)
     options = parser.parse_args()
-    if options.path is not None:
-        asyncio.run(run(options, options.path))
-        return
-    with scratch() as folder:
-        path = folder / "langgraph.db"
-        if options.case != "cold":
-            asyncio.run(run(options, path))
-            return
-        again = [sys.executable, __file__, *sys.argv[1:], f"--path={path}"]
-        made = subprocess.run(again, check=True, capture_output=True, text=True)
-        threads = ",".join(json.loads(made.stdout))
-        subprocess.run([*again, f"--resume={threads}"], check=True)
+    on_a_fresh_database(options, lambda path: asyncio.run(run(options, path)))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from callboard.app import Callboard, run
     from callboard.board.human_interactive import HumanInteractive
     from callboard.client.client import Client
-    from callboard.drafts.model import HumanResponse, State
+    from callboard.drafts.model import State
+    from callboard.drafts.response import HumanResponse
     from callboard.engine.context import Context
     from callboard.engine.function_agent import agent
     from callboard.engine.phase import Phase, Retry
@@ -56,7 +57,8 @@ _NAMES = {
     "app": ("Callboard", "run"),
     "board.human_interactive": ("HumanInteractive",),
     "client.client": ("Client",),
-    "drafts.model": ("HumanResponse", "State"),
+    "drafts.model": ("State",),
+    "drafts.response": ("HumanResponse",),
     "engine.context": ("Context",),
     "engine.function_agent": ("agent",),
     "engine.phase": ("Phase", "Retry"),

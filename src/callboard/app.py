@@ -293,7 +293,7 @@ def run(  # noqa: PLR0913 - public API, all by keyword
     status_files: Folder = None,
     title: str | None = None,
 ) -> Execution:
-    """Run a workflow in this process, without a server. Await, pause, resume or abort the result.
+    """Run a workflow in this process, without a server. Await, pause, resume or cancel the result.
 
     Args:
         workflow: The workflow to run.

@@ -13,7 +13,16 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 # Event ids must be unique but are not secret, so a fast generator is enough, with its own seed in
 # each process, even after a fork.
 _chance = random.Random(os.urandom(32))
-os.register_at_fork(after_in_child=lambda: _chance.seed(os.urandom(32)))
+_pool: list[str] = []
+_POOLED = 256
+
+
+def _start_over() -> None:
+    _chance.seed(os.urandom(32))
+    _pool.clear()
+
+
+os.register_at_fork(after_in_child=_start_over)
 
 
 def short_id(length: int = 12) -> str:
@@ -32,9 +41,22 @@ def keyed_id(*parts: str) -> str:
 def event_id() -> str:
     """Make a version 7 UUID: ids from different milliseconds sort in the order of their events."""
     moment = _moment(time.time_ns() // 1_000_000)
-    # 72 random bits, as hex digits directly: formatting numbers takes nearly twice as long.
-    digits = _chance.randbytes(9).hex()
-    return f"{moment}{digits[:3]}-8{digits[3:6]}-{digits[6:]}"
+    try:
+        return moment + _pool.pop()
+    except IndexError:  # Not checked beforehand: another thread may take the last one.
+        *rest, last = _random_parts()
+        _pool.extend(rest)
+        return moment + last
+
+
+def _random_parts() -> list[str]:
+    """The random parts of many ids at once, which takes a third of the time per id."""
+    # 72 random bits each, as hex digits directly: formatting numbers takes nearly twice as long.
+    digits = _chance.randbytes(9 * _POOLED).hex()
+    starts = range(0, len(digits), 18)
+    return [
+        f"{digits[i : i + 3]}-8{digits[i + 3 : i + 6]}-{digits[i + 6 : i + 18]}" for i in starts
+    ]
 
 
 @lru_cache(maxsize=8)  # The events of one commit share a millisecond.

@@ -143,7 +143,9 @@ async def test_what_is_held_is_allowed_refused_and_answered_from_the_board(tmp_p
         await stage.shows("→ answered", "answered (denied: no), not")
         held = asyncio.create_task(stage.hook("PermissionRequest", **ASKED))
         await stage.shows("? asks", "2 Right")
-        await stage.press("enter", "2")
+        await stage.press("enter")
+        await stage.shows("asks  a number")
+        await stage.press("2")
         assert (await decided(held))["updatedInput"]["answers"] == {"Which?": "Right"}
 
 

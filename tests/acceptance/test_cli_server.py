@@ -76,7 +76,7 @@ class Place:
         text = re.sub(r"\d\d:\d\d:\d\d(\.\d+)?", "TIME", text)
         text = re.sub(r"\b\d+(\.\d)? (ms|s)\b *", "SPAN", text)
         # A server records the name that it checked, and beside it the one that was given.
-        text = re.sub(r"by admin \(as \"(\w+)\"\)", r"by \1", text)
+        text = re.sub(r"admin \(as \"(\w+)\"\)", r"\1", text)
         text = re.sub(r"  by \w+(  via \w+)?\n", "\n", text)
         return self._driven(self._named(text))
 

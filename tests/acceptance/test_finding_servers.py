@@ -2,6 +2,7 @@
 
 import re
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,7 +111,25 @@ def test_a_workflow_given_by_its_name_runs_on_the_server_that_has_it(servers: Se
     url = servers.serve("flows.py", "--db", "x.db")
     ran = servers.call.here("run", "trip", "--input", "Rome", "--db", "x.db", code=3)
     assert f"--server {url}" in ran.out
-    assert "There is no file nothing" in servers.call.here("run", "nothing", code=2).err
+    refused = servers.call.here("run", "nothing", code=2).err
+    assert "There is no file nothing, and the server has no such workflow (it has: " in refused
+    assert "trip" in refused
+
+
+def test_a_port_that_our_own_server_has_is_explained(servers: Servers):
+    url = servers.serve("--db", "x.db")
+    path = servers.call.folder / "x.db"
+    words = ("serve", "flows.py", "--port", port_of(url), "--db", "y.db")
+    refused = servers.call(*words, code=2).err
+    assert refused == (
+        f"error: A Callboard server is already running at {url}, on the database {path}. "
+        f"Open it: callboard open --db {path}  "
+        "Or start this one on another port: callboard serve flows.py --port 0 --db y.db\n"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        refused = servers.call("serve", "--port", port, "--db", "y.db", code=2).err
+    assert f"Cannot listen at 127.0.0.1:{port}: " in refused
 
 
 def test_the_doctor_looks_at_the_server_that_is_running(servers: Servers):

@@ -90,8 +90,8 @@ def test_phases_come_from_a_template(callboard: CallboardCommand, inside: bool):
         (("create", "x", "--template", "broken"), 2, "can't be read"),
         (("create", "x", "--template", "empty"), 2, "has no phases"),
         (("show",), 2, "callboard task create"),
-        (("done",), 2, "There is no workflow"),
-        (("archive",), 2, "There is no workflow"),
+        (("done",), 2, "There is no task"),
+        (("archive",), 2, "There is no task"),
         (("show", "wf_1"), 2, "wf_1"),
     ],
 )

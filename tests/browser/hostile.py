@@ -53,7 +53,7 @@ PAGES = {
     "lost": Hostile(f"no/{UNBROKEN[:1000]}", "unbroken"),
     "no-session": Hostile(f"sessions/{UNBROKEN[:500]}", "unbroken"),
     "no-plate": Hostile(f"board/{UNBROKEN[:500]}", "unbroken"),
-    "no-question": Hostile(f"inbox/{UNBROKEN[:500]}", "unbroken"),
+    "no-question": Hostile(f"inbox/{UNBROKEN[:500]}", "Question not found"),
 }
 
 LONG_ID = "a-session-" * 12
@@ -160,6 +160,21 @@ _OUTSIDE = """() => {
 async def outside(page: Page) -> list[str]:
     """What can be pressed, but is cut off at the side of the window."""
     return await page.evaluate(_OUTSIDE)
+
+
+# Answers that stay in view lie over the prompt, and no word of it may stick out beside them.
+_BESIDE_ANSWERS = """() => [...document.querySelectorAll('.answers--sticky')]
+  .map((bar) => [bar.getBoundingClientRect(), bar.parentElement?.querySelector('.md')])
+  .filter(([, prompt]) => prompt)
+  .map(([bar, prompt]) => [bar, prompt.getBoundingClientRect()])
+  .filter(([bar, prompt]) => prompt.bottom > bar.top)
+  .filter(([bar, prompt]) => prompt.left < bar.left || prompt.right > bar.right)
+  .map(([bar, prompt]) => `${prompt.right - bar.right} px`)"""
+
+
+async def beside_answers(page: Page) -> list[str]:
+    """How far prompts stick out beside the answers that lie over them."""
+    return await page.evaluate(_BESIDE_ANSWERS)
 
 
 async def hidden_below(page: Page, names: tuple[str, ...]) -> list[str]:

@@ -4,7 +4,16 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, Page, expect
-from tests.browser.hostile import PAGES, WIDTHS, Hostile, agents, fill, hidden_below, outside
+from tests.browser.hostile import (
+    PAGES,
+    WIDTHS,
+    Hostile,
+    agents,
+    beside_answers,
+    fill,
+    hidden_below,
+    outside,
+)
 from tests.browser.looks import faults, sideways
 from tests.browser.people import Person, at_a_browser
 from tests.servers import serving
@@ -27,6 +36,7 @@ async def wrong_with(page: Page, width: int, buttons: tuple[str, ...] = ()) -> l
     await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))")
     found = [f"{over} px too wide"] if (over := await sideways(page)) > 0 else []
     found += [f"outside: {one}" for one in await outside(page)]
+    found += [f"beside the answers: {one}" for one in await beside_answers(page)]
     return found + [f"below: {one}" for one in await hidden_below(page, buttons)]
 
 

@@ -37,6 +37,20 @@ async def test_a_thousand_questions_are_found_and_answered_together(
         await answer_some(person, server, ids)
 
 
+async def test_what_is_beyond_the_list_is_found_by_the_server(person: Person, server: Server):
+    await ask_many(server)
+    async with Callboard.open(server.db) as board:
+        await board.people.ask(type="approval", prompt="Publish the very last one?")
+    await person.visit("inbox")
+    await person.sees("More than 1,000 open questions")
+    await person.sees("The 1,000 oldest are listed. Search or filter to find the others.")
+    await person.page.keyboard.press("/")
+    await person.page.keyboard.type("publish last")
+    await person.page.get_by_role("link", name="Publish the very last one?").click()
+    await expect(person.heading("Publish the very last one?")).to_be_visible()
+    await person.sees("1 of more than 1,000 open questions")
+
+
 async def answer_some(person: Person, server: Server, ids: list[str]) -> None:
     page = person.page
     await begin(server, "release", "Spring")

@@ -168,10 +168,27 @@ async def test_an_answer_can_be_undone_and_the_next_question_has_the_focus(
     await expect(note).to_contain_text("First?")
     await note.get_by_role("button", name="Undo").click()
     await expect(note).to_have_count(0)
-    await person.visit(f"inbox/{first}")
+    await expect(person.heading("First?")).to_be_focused()
     await expect(person.button("Approve")).to_be_enabled()
     for question in (first, second):
         assert (await shown(server, question))["status"] == "pending"
+
+
+async def test_undo_returns_to_the_answer_as_it_was_written(person: Person, server: Server):
+    await person.take_time_to_undo()
+    first, _ = await asks(server, "First?"), await asks(server, "Second?")
+    await person.visit(f"inbox/{first}")
+    await person.page.get_by_text("Reject with a message").click()
+    await person.page.get_by_label("Message").fill("Too early.")
+    await person.button("Send rejection").click()
+    await expect(person.heading("Second?")).to_be_focused()
+    # From another page, too.
+    await person.page.get_by_role("link", name="Sessions", exact=True).click()
+    await expect(person.heading("Sessions", exact=True)).to_be_visible()
+    await person.page.keyboard.press("u")
+    await expect(person.heading("First?")).to_be_focused()
+    await expect(person.page.get_by_label("Message")).to_have_value("Too early.")
+    assert (await shown(server, first))["status"] == "pending"
 
 
 async def test_the_next_question_is_read_from_its_beginning(person: Person, server: Server):
@@ -197,6 +214,7 @@ async def test_on_a_session_the_focus_goes_to_its_next_question(person: Person, 
     await expect(person.page.locator(f'[data-question="{second}"]')).to_be_focused()
     await person.button("Undo").click()
     await expect(person.page.get_by_text("Sending…")).to_have_count(0)
+    await expect(person.page.locator(f'[data-question="{first}"]')).to_be_focused()
     assert (await shown(server, first))["status"] == "pending"
 
 

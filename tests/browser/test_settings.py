@@ -49,7 +49,10 @@ async def test_settings_by_keyboard_alone(browser: Browser, tmp_path: Path):
         await keyboard.press(",")
         await expect(person.heading("Settings", exact=True)).to_be_visible()
         await expect(person.page.get_by_text("Needs the Admin role.")).to_have_count(2)
-        await expect(person.page.get_by_text(str(tmp_path / "x.db"))).to_be_visible()
+        await expect(person.page.get_by_text(str(tmp_path / "x.db"), exact=True)).to_be_visible()
+        command = person.page.get_by_text(f"open --db {tmp_path / 'x.db'} --admin")
+        await expect(command).to_have_count(2)
+        await expect(person.button("Copy")).to_have_count(2)
         await look(person, "operator")
 
         await become_admin(person, server)

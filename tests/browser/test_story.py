@@ -65,6 +65,13 @@ async def test_start_approve_go_back_fork_and_see_both_ends(person: Person, serv
     await person.sees("Completed")
     assert (await state_of(server, first))["published"] == "Spring is out"
 
+    await expect(person.button("Pause")).to_have_count(0)
+    await person.button("Fork here").click()
+    await person.sees("This session completed here")
+    await person.page.get_by_role("button", name=re.compile("^Fork before")).click()
+    await expect(person.page.get_by_role("dialog", name=re.compile("^Fork at"))).to_be_visible()
+    await person.page.keyboard.press("Escape")
+
     state = person.page.get_by_role("region", name="State", exact=True)
     await expect(state).to_contain_text("Spring is out")
     asked = (await positions(server, first))["input:requested"]

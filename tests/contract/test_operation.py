@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
+from tests.listening import listening
 from tests.servers import TOKEN, Server, serving
 
 FLOWS = Path(__file__).parent.parent / "server_flows.py"
@@ -158,14 +159,14 @@ async def test_a_session_of_a_real_server_is_one_trace(tmp_path: Path):
         bodies.append(await reader.readexactly(int(length[1])))
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         await writer.drain()
-        writer.close()
 
-    collector = await asyncio.start_server(take, "127.0.0.1", 0)
-    port = collector.sockets[0].getsockname()[1]
-    env = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port}"}
     async with (
-        collector,
-        serving(tmp_path / "x.db", FLOWS, env=env) as server,
+        listening(take) as port,
+        serving(
+            tmp_path / "x.db",
+            FLOWS,
+            env={"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port}"},
+        ) as server,
         server.client() as http,
     ):
         session = await waiting_session(http)

@@ -94,7 +94,9 @@ async def test_facts_about_the_server(http: httpx.AsyncClient, server: Server):
         "databaseBytes",
         "events",
         "schemaVersion",
+        "signIn",
     }
+    assert facts["signIn"].endswith(f"open --db {server.db}")
 
 
 async def test_no_secret_is_in_the_record(http: httpx.AsyncClient, server: Server):

@@ -1,6 +1,7 @@
 """The dashboard's files, over a real server: which are given, as what, and for how long."""
 
 import asyncio
+import gzip
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -98,6 +99,23 @@ async def test_assets_are_kept_for_good(http: httpx.AsyncClient, name: str, kind
     assert answer.headers["content-type"] == kind
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_compressed_copy_is_sent_to_browsers_that_take_it(
+    http: httpx.AsyncClient, folder: Path
+):
+    path = "/app/assets/index-AbC123.js"
+    (folder / "assets" / "index-AbC123.js.gz").write_bytes(gzip.compress(SCRIPT))
+    packed = await http.get(path, headers={"Accept-Encoding": "br, gzip"})
+    plain = await http.get(path, headers={"Accept-Encoding": "br, gzip;q=0"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert packed.content == plain.content == SCRIPT
+    assert packed.headers["content-type"] == plain.headers["content-type"]
+    assert packed.headers["etag"] != plain.headers["etag"]
+    assert "Accept-Encoding" in packed.headers["vary"]
+    uncompressed = await http.get("/app/assets/index-AbC123.css")
+    assert "content-encoding" not in uncompressed.headers
 
 
 async def test_what_has_no_hash_in_its_name_is_asked_for_again(http: httpx.AsyncClient):

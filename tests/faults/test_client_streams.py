@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.listening import connected, listening
 from tests.servers import TOKEN, Server, serving
 
 from callboard import Client, errors
@@ -91,18 +92,16 @@ async def test_who_listens_from_now_on_misses_nothing_though_it_is_cut_off_at_on
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if cut.is_set():
             await let_in.wait()
-        there, to_server = await asyncio.open_connection("127.0.0.1", server.port)
-        to_server.write(await reader.readuntil(b"\r\n\r\n"))
-        if not cut.is_set():
-            # The head, then the greeting: where the reader stands, before any event.
-            writer.write(await there.readuntil(b"\r\n\r\n"))
-            writer.write(await there.readuntil(b"\n\n"))
-            await writer.drain()
-            cut.set()
-        while let_in.is_set() and (data := await there.read(65536)):
-            writer.write(data)
-        for one in (writer, to_server):
-            one.close()
+        async with connected(server.port) as (there, to_server):
+            to_server.write(await reader.readuntil(b"\r\n\r\n"))
+            if not cut.is_set():
+                # The head, then the greeting: where the reader stands, before any event.
+                writer.write(await there.readuntil(b"\r\n\r\n"))
+                writer.write(await there.readuntil(b"\n\n"))
+                await writer.drain()
+                cut.set()
+            while let_in.is_set() and (data := await there.read(65536)):
+                writer.write(data)
 
     async with Client(server.url, TOKEN) as direct, asyncio.timeout(PATIENCE):
         await direct.run("greet")
@@ -113,8 +112,7 @@ async def test_who_listens_from_now_on_misses_nothing_though_it_is_cut_off_at_on
                 async for _, event in client.tail_all():
                     heard.append(event)
 
-        async with await asyncio.start_server(accept, "127.0.0.1", 0) as listening:
-            port = listening.sockets[0].getsockname()[1]
+        async with listening(accept) as port:
             task = asyncio.create_task(listen(f"http://127.0.0.1:{port}"))
             await cut.wait()
             session = await direct.start("talk")
@@ -135,16 +133,16 @@ class Cuts:
         self._chance = random.Random(seed)
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there, to_server = await asyncio.open_connection("127.0.0.1", self._port)
-        sending = asyncio.create_task(self._send(reader, to_server))
-        left = self._chance.randint(500, 9000)
-        while left > 0 and (data := await there.read(self._chance.randint(1, 900))):
-            writer.write(data[:left])
-            left -= len(data)
-        self.dropped += left <= 0
-        sending.cancel()
-        for one in (writer, to_server):
-            one.close()
+        async with connected(self._port) as (there, to_server):
+            sending = asyncio.create_task(self._send(reader, to_server))
+            try:
+                left = self._chance.randint(500, 9000)
+                while left > 0 and (data := await there.read(self._chance.randint(1, 900))):
+                    writer.write(data[:left])
+                    left -= len(data)
+                self.dropped += left <= 0
+            finally:
+                sending.cancel()
 
     async def _send(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
@@ -154,9 +152,8 @@ class Cuts:
 @asynccontextmanager
 async def cutting(server: Server, seed: int) -> AsyncGenerator[tuple[Cuts, str]]:
     cuts = Cuts(server.port, seed)
-    listening = await asyncio.start_server(cuts.accept, "127.0.0.1", 0)
-    async with listening:
-        yield cuts, f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+    async with listening(cuts.accept) as port:
+        yield cuts, f"http://127.0.0.1:{port}"
 
 
 async def test_cuts_in_the_middle_of_frames_lose_nothing(server: Server):
@@ -197,25 +194,24 @@ async def test_silence_counts_as_a_lost_connection(server: Server, monkeypatch: 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal connections
         connections += 1
-        there, to_server = await asyncio.open_connection("127.0.0.1", server.port)
-        to_server.write(await reader.readuntil(b"\r\n\r\n"))
-        if connections == 1:
-            writer.write(await there.readuntil(b"\r\n\r\n") + await there.readexactly(400))
-            await reader.read()  # Nothing more is said, until the client has had enough.
-        else:
-            while data := await there.read(65536):
-                writer.write(data)
-        for one in (writer, to_server):
-            one.close()
+        async with connected(server.port) as (there, to_server):
+            to_server.write(await reader.readuntil(b"\r\n\r\n"))
+            if connections == 1:
+                writer.write(await there.readuntil(b"\r\n\r\n") + await there.readexactly(400))
+                await reader.read()  # Nothing more is said, until the client has had enough.
+            else:
+                while data := await there.read(65536):
+                    writer.write(data)
 
     async with Client(server.url, TOKEN) as direct, asyncio.timeout(PATIENCE):
         session = await direct.start("greet")
         await direct.drive(session)
         history = await direct.events(session)
-        async with await asyncio.start_server(accept, "127.0.0.1", 0) as listening:
-            port = listening.sockets[0].getsockname()[1]
-            async with Client(f"http://127.0.0.1:{port}", TOKEN) as client:
-                heard: list[Any] = []
-                await follow(client, session, heard)
+        async with (
+            listening(accept) as port,
+            Client(f"http://127.0.0.1:{port}", TOKEN) as client,
+        ):
+            heard: list[Any] = []
+            await follow(client, session, heard)
         assert heard == history
         assert connections == 2

@@ -3,16 +3,20 @@
 import asyncio
 import signal
 from asyncio.subprocess import Process
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from tests.faults.caller_process import SESSION, flow
 from tests.faults.laws import check_laws
 from tests.faults.processes import living
-from tests.servers import TOKEN, serving
+from tests.listening import connected, listening
+from tests.servers import TOKEN, Server, serving
 
 from callboard import Callboard, Client, HumanInteractive
 from callboard.board.human import Human
+from callboard.errors import ServerUnreachable
 
 ANSWER_WITHIN = 30
 
@@ -103,6 +107,41 @@ async def test_the_server_may_die_and_come_back_under_its_callers(tmp_path: Path
             assert await line(process, "ended") == "completed approved"
         async with asyncio.timeout(ANSWER_WITHIN):
             assert (await waiting).response == "approved"
+
+
+@asynccontextmanager
+async def deaf_at_first(server: Server) -> AsyncGenerator[Client]:
+    """A client that never gets the first response, and is cut off for a while after it."""
+    connections = 0
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        if connections in (2, 3):
+            return
+        async with connected(server.port) as (there, to_server):
+            to_server.write(await reader.read(65536))
+            answer = await there.read(65536)
+            if connections > 1:
+                writer.write(answer)
+                await writer.drain()
+
+    async with listening(accept) as port, Client(f"http://127.0.0.1:{port}", TOKEN) as client:
+        yield client
+
+
+async def test_a_question_with_a_key_is_asked_again_if_the_response_is_lost(tmp_path: Path):
+    async with serving(tmp_path / "cb.db") as server, deaf_at_first(server) as client:
+        asked = await client.people.ask(type="approval", prompt="Go?", key="k")
+        assert [one.id for one in await client.inbox()] == [asked.id]
+
+
+async def test_a_question_without_a_key_is_asked_only_once(tmp_path: Path):
+    async with serving(tmp_path / "cb.db") as server, deaf_at_first(server) as client:
+        with pytest.raises(ServerUnreachable, match="Check whether it went through"):
+            await client.people.ask(type="approval", prompt="Go?")
+        async with Client(server.url, TOKEN) as direct:
+            assert len(await direct.inbox()) == 1
 
 
 async def test_the_answer_may_come_while_nobody_listens_to_the_server(tmp_path: Path):

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
+from tests.listening import connected, listening
 from tests.servers import Server, serving
 
 FLOWS = Path(__file__).parent.parent / "server_flows.py"
@@ -21,25 +22,26 @@ class CuttingProxy:
         self.cuts = 0
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", self.port)
-        sending = asyncio.create_task(_copy(reader, upstream_writer))
+        async with connected(self.port) as (upstream_reader, upstream_writer):
+            sending = asyncio.create_task(_copy(reader, upstream_writer))
+            try:
+                await self._answer(upstream_reader, writer)
+            except ConnectionError:
+                pass
+            finally:
+                sending.cancel()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         left = self.cut_after
-        try:
-            while data := await upstream_reader.read(65536):
-                if left is not None and len(data) >= left:
-                    writer.write(data[:left])
-                    await writer.drain()
-                    self.cuts += 1
-                    break
-                writer.write(data)
+        while data := await reader.read(65536):
+            if left is not None and len(data) >= left:
+                writer.write(data[:left])
                 await writer.drain()
-                left = None if left is None else left - len(data)
-        except ConnectionError:
-            pass
-        finally:
-            sending.cancel()
-            for one in (writer, upstream_writer):
-                one.close()
+                self.cuts += 1
+                break
+            writer.write(data)
+            await writer.drain()
+            left = None if left is None else left - len(data)
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -51,12 +53,12 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 @asynccontextmanager
 async def cutting(server: Server) -> AsyncGenerator[tuple[CuttingProxy, httpx.AsyncClient]]:
     proxy = CuttingProxy(server.port)
-    listening = await asyncio.start_server(proxy.accept, "127.0.0.1", 0)
-    port = listening.sockets[0].getsockname()[1]
     headers = {**server.client().headers, "Host": f"127.0.0.1:{server.port}"}
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers) as http:
+    async with (
+        listening(proxy.accept) as port,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers) as http,
+    ):
         yield proxy, http
-    listening.close()
 
 
 async def read_some(http: httpx.AsyncClient, path: str, after: int) -> list[tuple[int, str]]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from callboard.drafts import patch
 from callboard.drafts.patch import apply, diff, same
+from callboard.errors import EditInvalid
 
 KEYS = st.sampled_from(["a", "b", "c", "a/b", "~", "", "0", "-"])
 SCALARS = st.one_of(
@@ -90,3 +91,26 @@ def test_a_list_that_was_empty_is_written_as_comparing_would_write_it(values: li
     if patch.worth_lightening(len(slow), len(values)):
         patch.lighten(slow, 0, "/a", values)
     assert patch.diff({"a": []}, {"a": values}) == slow
+
+
+PATHS = st.lists(KEYS | st.sampled_from(["1", "2", "01"]), max_size=3).map(
+    lambda keys: "".join(f"/{key.replace('~', '~0').replace('/', '~1')}" for key in keys)
+)
+
+
+@given(relatives(), st.sampled_from(["add", "replace", "remove", "test", "no"]), PATHS, DOCUMENTS)
+def test_one_patch_is_applied_as_one_of_several_would_be(pair, op, path, value):
+    one = {"op": op, "path": path, "value": value}
+    assert outcome(pair[0], [one]) == outcome(pair[0], iter([one]))
+    del one["value"]
+    assert outcome(pair[0], [one]) == outcome(pair[0], iter([one]))
+
+
+def outcome(document, patches):
+    kept = orjson.dumps(document)
+    try:
+        found = orjson.dumps(apply(document, patches))
+    except EditInvalid as refused:
+        found = str(refused)
+    assert orjson.dumps(document) == kept
+    return found

@@ -2,7 +2,9 @@
 
 import base64
 import json
+import os
 import random
+import zlib
 
 import pytest
 from hypothesis import given
@@ -137,3 +139,19 @@ def test_a_parsed_payload_says_which_outputs_it_refers_to(values: list[str], ste
 @pytest.mark.parametrize("payload", [{}, {"referring": True}, {"patches": [REFERRING]}])
 def test_other_payloads_refer_to_nothing(payload: dict[str, Json]):
     assert codec.references(payload) == set()
+
+
+@pytest.mark.parametrize("data", [b"{}" * 600, os.urandom(800)])
+def test_what_is_too_large_is_not_unpacked(data: bytes):
+    packed = codec.pack(b"{" + data)
+    size = 1 + len(data)
+    assert codec.unpack(packed, size) == codec.unpack(packed) == b"{" + data
+    with pytest.raises(codec.Oversized):
+        codec.unpack(packed, size - 1)
+
+
+def test_a_payload_that_was_cut_off_is_an_error():
+    packed = codec.pack(b"{" * 5000)
+    for most in (None, 10_000):
+        with pytest.raises(zlib.error):
+            codec.unpack(packed[:-3], most)

@@ -3,6 +3,7 @@
 import os
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 from callboard.ids import event_id, short_id
 
@@ -32,3 +33,9 @@ def test_a_forked_process_makes_ids_of_its_own() -> None:
     assert os.read(reader, 100).decode() != event_id()[14:]
     os.close(reader)
     os.close(writer)
+
+
+def test_threads_make_ids_of_their_own() -> None:
+    with ThreadPoolExecutor(8) as threads:
+        made = list(threads.map(lambda _: event_id(), range(20_000)))
+    assert len(set(made)) == len(made)

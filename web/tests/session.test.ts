@@ -1,6 +1,7 @@
 import { expect, describe as group, it } from 'vitest'
 import { cuesOf, segmentsOf, type Visit } from '../src/session/cues'
 import { describe } from '../src/session/describe'
+import { isOver, lastWork } from '../src/session/forking'
 import { layout } from '../src/session/layout'
 import { ledgerOf } from '../src/session/ledger'
 import { folded, loopsOf } from '../src/session/loops'
@@ -387,5 +388,30 @@ group('moments', () => {
     expect(spansDays('2026-01-02T10:00:00Z', '2026-01-04T10:05:00Z')).toBe(true)
     expect(moment('2020-01-02T10:00:00Z', true)).toContain('2020')
     expect(moment('2020-01-02T10:00:00Z', false)).not.toContain('2020')
+  })
+})
+
+group('a fork', () => {
+  const done = eventsOf(
+    ['workflow:started', { workflow: 'trip' }],
+    ['phase:entered', { phase: 'plan', visit: 1 }],
+    ['agent:started', { agent: 'planner', phase: 'plan' }],
+    ['phase:exited', { phase: 'plan', visit: 1, reason: 'next', next: 'end' }],
+    ['phase:entered', { phase: 'end', visit: 1 }],
+    ['phase:exited', { phase: 'end', visit: 1, reason: 'terminal' }],
+    ['workflow:completed', {}],
+  )
+
+  it('has nothing to run after the end of a completed session', () => {
+    expect(isOver({ status: 'completed' }, done, 7)).toBe(true)
+    expect(isOver({ status: 'completed' }, done, 6)).toBe(false)
+    expect(isOver({ status: 'failed' }, done, 7)).toBe(false)
+    expect(isOver({ status: 'running' }, TWICE, 10)).toBe(false)
+  })
+
+  it('can do the last work again', () => {
+    expect(lastWork(done)).toEqual({ position: 1, phase: 'plan' })
+    expect(lastWork(TWICE)).toEqual({ position: 1, phase: 'plan' })
+    expect(lastWork([])).toBeNull()
   })
 })

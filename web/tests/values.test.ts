@@ -3,7 +3,7 @@ import { differences, MOST } from '../src/parts/differences'
 import { rowsOf } from '../src/parts/rows'
 import { ago, length } from '../src/parts/times'
 import { editsBetween } from '../src/session/edits'
-import { fieldsOf, inputOf } from '../src/sessions/fields'
+import { fieldsOf, inputOf, type Offer } from '../src/sessions/fields'
 
 group('differences', () => {
   it('names each place once', () => {
@@ -81,7 +81,7 @@ group('the form', () => {
   }
 
   it('asks for each member, and gives an object', () => {
-    const fields = fieldsOf(schema)
+    const fields = fieldsOf({ inputSchema: schema })
     expect(fields.map(({ label, kind, required }) => [label, kind, required])).toEqual([
       ['city', 'text', true],
       ['days', 'integer', false],
@@ -95,14 +95,45 @@ group('the form', () => {
   })
 
   it('asks once for what is one value', () => {
-    const fields = fieldsOf({ type: 'string' })
+    const fields = fieldsOf({ inputSchema: { type: 'string' } })
     expect(fields).toMatchObject([{ label: 'Input', kind: 'text' }])
     expect(inputOf(fields, { '': 'Oslo' })).toBe('Oslo')
   })
 
+  it('says what one value is, as far as the workflow does', () => {
+    const said = {
+      title: 'Customer and amount',
+      description: 'Separated by a comma.',
+      examples: ['Lindqvist, 480'],
+    }
+    const told = (offer: Offer) => fieldsOf(offer).map((one) => [one.label, one.hint, one.example])
+    const inputSchema = { type: 'string', ...said }
+    expect(told({ inputSchema, inputName: 'given' })).toEqual([Object.values(said).flat()])
+    const about = { inputName: 'due_date', inputAbout: 'When it is due.' }
+    expect(told({ inputSchema: { type: 'integer' }, ...about })).toEqual([
+      ['Input: due date', 'When it is due.', '3'],
+    ])
+    expect(told({ inputSchema: null, inputName: 'given' })).toEqual([
+      ['Input', 'The workflow doesn’t say what it takes, so it gets this as text.', 'Any text'],
+    ])
+    expect(told({ inputSchema: null, inputName: null })).toEqual([])
+  })
+
+  it('takes text that may be left out as text', () => {
+    const anyOf = [{ type: 'string' }, { type: 'null' }]
+    const fields = fieldsOf({ inputSchema: { anyOf } })
+    expect(fields).toMatchObject([{ kind: 'text', required: false }])
+    expect(inputOf(fields, { '': 'Oslo' })).toBe('Oslo')
+    expect(inputOf(fields, {})).toBeUndefined()
+  })
+
   it('names the field that is wrong', () => {
-    expect(() => inputOf(fieldsOf(schema), { city: 'Oslo', days: '1.5' })).toThrow('days')
-    expect(() => inputOf(fieldsOf(schema), { city: 'Oslo', tags: '[' })).toThrow('tags')
+    expect(() => inputOf(fieldsOf({ inputSchema: schema }), { city: 'Oslo', days: '1.5' })).toThrow(
+      'days',
+    )
+    expect(() => inputOf(fieldsOf({ inputSchema: schema }), { city: 'Oslo', tags: '[' })).toThrow(
+      'tags',
+    )
   })
 })
 

@@ -3,7 +3,7 @@ import { renderHook, waitFor } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { ending } from '../src/feeds/ending'
 import { boardFeed } from '../src/feeds/registry'
-import { InteractionClosed, useHuman } from '../src/index'
+import { type CallboardClient, InteractionClosed, ServerUnreachable, useHuman } from '../src/index'
 import { asked } from './asked'
 import { client, page } from './page'
 
@@ -58,5 +58,24 @@ describe('useHuman', () => {
     await board.deleteSession(sessionId)
     // It is cancelled, and gone a moment later.
     expect(['cancelled', 'NotFound']).toContain(await told)
+  })
+  it('looks again when a look fails while the feed stays connected', async () => {
+    const board = client()
+    const { id } = await board.ask({ type: 'input', prompt: 'Which platform?' })
+    let failures = 0
+    const unlucky = Object.assign(Object.create(board) as CallboardClient, {
+      async getInteraction(asked: string, signal?: AbortSignal) {
+        const found = await board.getInteraction(asked, signal)
+        if (found.status === 'pending' || failures > 0) return found
+        failures += 1
+        throw new ServerUnreachable('the connection was reset')
+      },
+    })
+    const feed = boardFeed(board, new QueryClient())
+    const told = ending(unlucky, feed, id, new AbortController().signal, 1_000_000)
+    await waitFor(() => expect(feed.state.status).toBe('connected'))
+    await board.answer(id, { value: '9' })
+    expect((await told).status).toBe('completed')
+    expect(failures).toBe(1)
   })
 })

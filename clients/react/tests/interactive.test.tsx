@@ -332,6 +332,8 @@ describe('a record', () => {
       await server.kill()
       act(() => result.current.cancel())
       await server.start()
+      const board = client(server.url)
+      await waitFor(async () => expect((await board.getInteraction(id)).status).toBe('cancelled'))
       await waitFor(() => expect(result.current.data?.outcome).toBe('cancelled'))
     } finally {
       await server.remove()

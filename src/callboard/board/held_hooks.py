@@ -60,6 +60,11 @@ class HeldHooks:
             yield
 
     @property
+    def waiting(self) -> int:
+        """The number of hooks that wait here."""
+        return self._held.total()
+
+    @property
     def closing(self) -> bool:
         """Whether waiting hooks are being sent away, to come back to the next server."""
         return self._closing.is_set()

@@ -35,7 +35,7 @@ class BoardPlates(Protocol):
         ...
 
     async def get(self, plate_id: str) -> Plate:
-        """One plate; PlateNotFound if there is none."""
+        """One plate; PlateNotFound if it doesn't exist."""
         ...
 
     async def events(self, plate_id: str, after: int = 0) -> list[Event]:

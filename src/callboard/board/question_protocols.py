@@ -29,7 +29,7 @@ class Questions(Protocol):
         ...
 
     async def get(self, interaction_id: str) -> Interaction:
-        """One question, open or closed; InteractionNotFound if there is none."""
+        """One question, open or closed; InteractionNotFound if it doesn't exist."""
         ...
 
     async def ended(self, interaction_id: str) -> Interaction:
@@ -98,7 +98,7 @@ class Answering(Protocol):
         ...
 
     async def interaction(self, interaction_id: str) -> Interaction:
-        """One question, open or closed; InteractionNotFound if there is none."""
+        """One question, open or closed; InteractionNotFound if it doesn't exist."""
         ...
 
     async def answer(

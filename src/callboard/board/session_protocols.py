@@ -40,7 +40,7 @@ class SessionReading(Protocol):
         ...
 
     async def session(self, session_id: str) -> SessionInfo:
-        """One session, with its open questions; SessionNotFound if there is none."""
+        """One session, with its open questions; SessionNotFound if it doesn't exist."""
         ...
 
     async def events(

@@ -48,7 +48,7 @@ class BoardTokens(Protocol):
         ...
 
     async def revoke(self, id: str) -> Token:
-        """Revoke a token: from now on it is refused. NotFound if there is none."""
+        """Revoke a token: from now on it is refused. NotFound if it doesn't exist."""
         ...
 
 

@@ -110,7 +110,7 @@ def _is_this_turn(plate: Plate, turn: TurnEnd) -> bool:
 
 
 def _written_ns(plate: Plate) -> int:
-    """When the transcript was last written; 0 if there is none."""
+    """When the transcript was last written; 0 if it doesn't exist."""
     try:
         return os.stat(plate.transcript_path or "").st_mtime_ns  # noqa: PTH116 - four times a second
     except (OSError, ValueError):

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from enum import Enum
 from pathlib import Path
 from typing import Final
 
@@ -42,7 +43,6 @@ LOOK_EVERY: Final = 0.25
 REST: Final = 2.75
 """Seconds to wait in addition while no client runs here, unless something happens."""
 LOOK_SOON: Final = 0.05
-"""While someone waits to find out what became of an answer."""
 PROCESSES_EVERY: Final = 1.0
 STARTS_WITHIN_MS: Final = 10 * 60_000
 """A client that was announced and not heard from for this long was not started."""
@@ -82,6 +82,16 @@ class Checks:
         return now >= self._quiet_until
 
 
+class NextRound(Enum):
+    """When to look again."""
+
+    SOON = "soon"
+    """Someone waits to find out what became of an answer, or hooks are still to be read."""
+    REGULAR = "regular"
+    AFTER_REST = "after rest"
+    """There is nothing to watch until something happens."""
+
+
 class Rounds:
     """Watches the plates that are not closed.
 
@@ -105,7 +115,6 @@ class Rounds:
         self._keep_up = keep_up
         self._counting = counting
         self._rest = rest
-        self._may_rest = False
         self._registries = Registries()
         self._settling = Settling(plates, self._registries, clock)
         self._branches = Branches()
@@ -144,18 +153,18 @@ class Rounds:
 
     async def _go(self) -> None:
         while True:
-            soon, self._may_rest = False, False
+            following = NextRound.REGULAR
             is_told = self._rest is not None and self._rest.prepare()
             try:
-                soon = await self.once()
+                following = await self.once()
             except Exception as error:  # A store that fails now may work again later.
                 _log.error("The board's watchdog failed: %s", error)
-            await self._clock.sleep(LOOK_SOON if soon else LOOK_EVERY)
-            if self._rest is not None and is_told and self._may_rest:
+            await self._clock.sleep(LOOK_SOON if following is NextRound.SOON else LOOK_EVERY)
+            if self._rest is not None and is_told and following is NextRound.AFTER_REST:
                 await self._rest.take(REST)
 
-    async def once(self) -> bool:
-        """One round; returns whether the next one should follow right away."""
+    async def once(self) -> NextRound:
+        """One round; returns when the next one should follow."""
         is_behind = not await self._keep_up()
         living = await self._plates.living()
         self._registries.follow(living)
@@ -172,9 +181,11 @@ class Rounds:
             await self.also(now)
         if self._checks.due(self._clock.now_ms() / 1000):
             await self._check_health(living)
-        is_busy = soon or is_behind
-        self._may_rest = is_written and not (is_busy or living or self._settling.waiting)
-        return is_busy
+        if soon or is_behind:
+            return NextRound.SOON
+        if living or self._settling.waiting or not is_written:
+            return NextRound.REGULAR
+        return NextRound.AFTER_REST
 
     # ------------------------------------------------------------------ processes
 

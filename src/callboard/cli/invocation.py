@@ -1,6 +1,5 @@
 """What was typed before the command's name, and how to call the program again."""
 
-import shutil
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +18,8 @@ class Invocation(NamedTuple):
 
 def program() -> str:
     """The program's name if the shell finds it, otherwise how it was called."""
+    import shutil  # Most commands print no command line.
+
     called = sys.argv[0]
     is_ours = Path(called).name == _NAME
     return called if is_ours and shutil.which(_NAME) is None else _NAME

@@ -4,6 +4,7 @@ Only click is imported here. A command's module is imported when it is called, s
 --help` stays fast.
 """
 
+import gc
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -77,6 +78,36 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
 HIDDEN: Final = ("decision",)
 """Commands that only our own programs start."""
 
+_DELETES: Final = ("prune", "deletes old sessions; a session's page in the dashboard deletes one")
+_CANCELS: Final = ("cancel ID", "ends a session")
+_ANSWERS: Final = ("answer ID yes", "approves, and `callboard answer ID no` rejects")
+
+ELSEWHERE: Final[dict[str, tuple[str, str]]] = {
+    "delete": _DELETES,
+    "remove": _DELETES,
+    "rm": _DELETES,
+    "list": ("sessions", "lists sessions, and `callboard inbox` questions"),
+    "ls": ("sessions", "lists sessions, and `callboard inbox` questions"),
+    "ps": ("plates", "lists coding agents, and `callboard sessions` workflow sessions"),
+    "log": ("show ID", "shows what happened in a session, and `callboard events ID` every event"),
+    "logs": ("show ID", "shows what happened in a session, and `callboard events ID` every event"),
+    "status": ("why ID", "explains what a session is waiting for"),
+    "approve": _ANSWERS,
+    "reject": _ANSWERS,
+    "allow": _ANSWERS,
+    "deny": _ANSWERS,
+    "start": ("run FILE", "runs a workflow, and `callboard serve` starts a server"),
+    "stop": _CANCELS,
+    "kill": _CANCELS,
+    "abort": _CANCELS,
+    "continue": ("resume ID", "continues a session"),
+    "questions": ("inbox", "lists open questions"),
+    "agents": ("plates", "lists coding agents"),
+    "dashboard": ("open", "opens the dashboard"),
+    "install": ("hooks install", "connects coding agents"),
+}
+"""What other tools call it → our command, and what it does."""
+
 
 class LazyGroup(click.Group):
     """Knows its commands by name, and imports the module of the one that is called."""
@@ -89,20 +120,20 @@ class LazyGroup(click.Group):
         """The command with this name, with its module imported."""
         if cmd_name not in (*self.list_commands(ctx), *HIDDEN):
             return None
-        return import_module(f"callboard.cli.commands.{cmd_name}").command
+        command = import_module(f"callboard.cli.commands.{cmd_name}").command
+        if not gc.isenabled():  # `__main__` turned it off.
+            gc.freeze()  # What was imported stays; looking through it takes long.
+            gc.enable()
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The requested command; for an unknown one, the error suggests the closest."""
+        """The requested command; for an unknown one, the error says which was meant."""
         name = args[0]
         known = (*self.list_commands(ctx), *HIDDEN)
         if name not in known and not name.startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, self.list_commands(ctx), n=1)
-            meant = f" Did you mean {near[0]!r}?" if near else ""
-            ctx.fail(f"There is no command {name!r}.{meant}")
+            ctx.fail(f"There is no command {name!r}.{_meant(name, self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
@@ -130,6 +161,22 @@ class LazyGroup(click.Group):
         for title, commands in SECTIONS.items():
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()), col_max=10)
+
+
+def _meant(typed: str, known: Sequence[str]) -> str:
+    if typed in ELSEWHERE:
+        command, does = ELSEWHERE[typed]
+        return f" `callboard {command}` {does}."
+    near = next((name for name in known if _is_typo(typed, name)), None)
+    return f" Did you mean {near!r}?" if near else ""
+
+
+def _is_typo(typed: str, name: str) -> bool:
+    """Whether one letter is missing, added or wrong, or two are swapped."""
+    while typed and name and typed[0] == name[0]:
+        typed, name = typed[1:], name[1:]
+    swapped = typed[1:2] + typed[:1] + typed[2:]
+    return typed[1:] in (name, name[1:]) or typed == name[1:] or swapped == name
 
 
 @click.group(

@@ -2,18 +2,24 @@
 
 import os
 import sys
+from collections.abc import Sequence
+from functools import cached_property
 from io import TextIOWrapper
-from typing import TextIO
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING, Final, TextIO
 
 from callboard.cli.format import ASCII, Signs
 from callboard.display.lines import visible
 
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from callboard.cli.console import TextConsole
+
 # In a file or pipe, the width of a line doesn't matter.
 _ENDLESS = 10_000
 
+_TERMINAL_ANYWAY: Final = ("FORCE_COLOR", "TTY_COMPATIBLE")
+"""Variables by which a person has a file or pipe treated as a terminal."""
 
 STYLES = {
     "done": "green",
@@ -38,13 +44,6 @@ STATUS = {
 """A session's status → its sign and style."""
 
 
-class _Console(Console):
-    def on_broken_pipe(self) -> None:
-        """Raise the error, and let the command handle it."""
-        self.quiet = True
-        raise
-
-
 class Screen:
     """Prints text without interpreting markup, and with hidden characters made visible.
 
@@ -53,16 +52,29 @@ class Screen:
 
     def __init__(self, stream: TextIO | None = None, width: int | None = None) -> None:
         out: TextIO = stream or sys.stdout
-        self.console = _Console(file=out, highlight=False, markup=False, emoji=False, width=width)
-        self.is_terminal = self.console.is_terminal
+        self._out, self._given = out, width
+        self._piped = not out.isatty() and not any(map(os.environ.get, _TERMINAL_ANYWAY))
         self._plain = bool(os.environ.get("NO_COLOR"))
-        if not self.is_terminal and width is None:
-            self.console.width = _ENDLESS
         self.unicode = (out.encoding or "").lower().startswith("utf")
         self.signs = Signs() if self.unicode else ASCII
         if not self.unicode and isinstance(out, TextIOWrapper):
             # A character that the terminal lacks is shown as its number; it isn't an error.
             out.reconfigure(errors="backslashreplace")
+
+    @cached_property
+    def console(self) -> "TextConsole":
+        """The console that draws colors, wrapped text and progress."""
+        from callboard.cli.console import TextConsole
+
+        console = TextConsole(self._out, self._given)
+        if not console.is_terminal and self._given is None:
+            console.width = _ENDLESS
+        return console
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person sees the output as it is printed."""
+        return not self._piped and self.console.is_terminal
 
     @property
     def width(self) -> int:
@@ -74,11 +86,19 @@ class Screen:
 
         It is never wrapped, so that a command in it can be copied as it is.
         """
-        self.console.print(self.styled(*parts), soft_wrap=True)
+        self._print(parts, "\n")
 
     def add(self, *parts: str | tuple[str, str]) -> None:
         """Print parts, and stay on their line."""
-        self.console.print(self.styled(*parts), end="", soft_wrap=True)
+        self._print(parts, "")
+
+    def _print(self, parts: Sequence[str | tuple[str, str]], end: str) -> None:
+        text = "".join(visible(part if isinstance(part, str) else part[0]) for part in parts)
+        if self._piped and "\t" not in text:
+            self._out.write(text + end)
+            self._out.flush()
+        else:
+            self.console.print(self.styled(*parts), end=end, soft_wrap=True)
 
     def paragraph(self, text: str) -> None:
         """Print prose, wrapped to the terminal's width."""
@@ -89,8 +109,10 @@ class Screen:
         sign, style = STATUS[status]
         return f"{getattr(self.signs, sign)} {status}", style
 
-    def styled(self, *parts: str | tuple[str, str]) -> Text:
+    def styled(self, *parts: str | tuple[str, str]) -> "Text":
         """Parts of a line as one text; plain if colors are off."""
+        from rich.text import Text
+
         text = Text()
         for part in parts:
             said, style = (part, "") if isinstance(part, str) else part

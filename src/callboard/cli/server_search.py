@@ -4,7 +4,6 @@ An address is trusted if a server holds a lock that says so (`log.presence`). A 
 a port proves nothing.
 """
 
-import http.client
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
@@ -61,6 +60,8 @@ def _hook_address(database: Path) -> str | None:
 
 def _wake(url: str) -> None:
     """Connect without a token: a socket that the system listens on starts its server."""
+    import http.client  # Only to start a server that the system would start.
+
     parts = urlsplit(url)
     port = parts.port or 80
     connection = http.client.HTTPConnection(parts.hostname or "", port, timeout=_WAKES_WITHIN)

@@ -18,7 +18,7 @@ from callboard.board.hook_folders import hooks_folder
 from callboard.board.protocol import Board
 from callboard.cli.invocation import Invocation, program
 from callboard.cli.server_search import address_of, token_for
-from callboard.cli.workflow_files import OURS, load, load_again
+from callboard.cli.workflow_files import OURS, listed, load, load_again, workflows_in
 from callboard.cli.workflow_input import WorkflowInput
 from callboard.client.access import checked, find_token
 from callboard.engine.offers import PhaseInfo, WorkflowInfo
@@ -145,8 +145,18 @@ class Database(_Place[Callboard]):
 
     def startable(self, given: str) -> tuple[Workflow, Mapping[str, str]]:
         """A workflow from a Python file, `FILE[:NAME]`, and what a session records about it."""
+        if not _is_file(given) and not Path(given).is_dir():
+            raise WorkflowNotFound(self._unknown(given), workflow=given)
         found = load(given)
         return found.workflow, found.recorded()
+
+    def _unknown(self, name: str) -> str:
+        """What to run instead of a name that is neither a file nor a server's workflow."""
+        served = sorted({one for server in servers_of(self.path) for one in server.workflows})
+        files = workflows_in(Path())
+        known = f"and the server has no such workflow (it has: {', '.join(served)})"
+        where = known if served else "and no server is running that has such a workflow"
+        return f"There is no file {name}, {where}. Give a Python file: FILE[:NAME]{listed(files)}"
 
     def input_of(self, workflow: Workflow | str) -> WorkflowInput:
         """What a workflow takes as its input."""
@@ -202,7 +212,8 @@ class ServerTarget(_Place["Client"]):
     def input_of(self, workflow: Workflow | str) -> WorkflowInput:
         """What a workflow takes as its input, as the server describes it."""
         name = workflow if isinstance(workflow, str) else workflow.name
-        return WorkflowInput(name, self._offer(name).input_schema)
+        offered = self._offer(name)
+        return WorkflowInput(name, offered.input_schema, offered.input_name)
 
     def needed(self, info: SessionInfo, file: str | None) -> list[Workflow]:
         """Empty, but the server must have the workflow."""
@@ -280,4 +291,6 @@ def _found() -> ChosenTarget:
 def _is_file(given: str) -> bool:
     """Whether a file is meant, not a workflow's name."""
     file = given.rpartition(":")[0] or given
-    return file.endswith(".py") or "/" in file or Path(given).is_file() or Path(file).is_file()
+    if file.endswith(".py") or "/" in file or file in (".", ".."):
+        return True
+    return Path(given).is_file() or Path(file).is_file()

@@ -78,10 +78,10 @@ def draw_list(screen: Screen, shelved: Iterable[Shelved], *, as_json: bool) -> N
     if as_json:
         return print_json(_wire(one) for one in found)
     if not found:
-        screen.line('There is no workflow yet. Start one: callboard task create "TASK" --phase …')
+        screen.line('There is no task yet. Create one: callboard task create "TASK" --phase …')
         return None
     rows = [_row(screen, one) for one in found]
-    return print_table(screen, ["workflow", "status", "phases", "where", "task"], rows)
+    return print_table(screen, ["id", "status", "phases", "where", "task"], rows)
 
 
 def _phase(screen: Screen, phase: Phase) -> Line:

@@ -2,10 +2,12 @@
 
 import importlib
 import importlib.util
+import re
 import sys
 from collections.abc import Mapping
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -21,6 +23,11 @@ OURS: Final[Mapping[str, Mapping[str, str]]] = {
 
 Their commands drive them; no server has them.
 """
+
+_DEFINED: Final = re.compile(r"^(\w+)[^=\n]*=\s*(?:callboard\.)?Workflow[\[(]", re.MULTILINE)
+_MOST_FILES: Final = 200
+_MOST_TEXT: Final = 1_000_000
+_MOST_LISTED: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +112,40 @@ def _split(given: str) -> tuple[Path, str | None]:
 
 def _existing(given: str) -> Path:
     file = Path(given).expanduser().absolute()
+    if file.is_dir():
+        raise WorkflowNotFound(
+            f"{given} is a folder. Give a Python file: FILE[:NAME]{listed(workflows_in(file))}"
+        )
     if not file.is_file():
-        raise WorkflowNotFound(f"There is no file {given}. Give a Python file: FILE[:NAME]")
+        near = listed(workflows_in(Path()))
+        raise WorkflowNotFound(f"There is no file {given}. Give a Python file: FILE[:NAME]{near}")
     return file
+
+
+def workflows_in(folder: Path) -> list[str]:
+    """Where the Python files of a folder seem to define workflows, as `FILE:NAME`.
+
+    The files are only read: the person hasn't chosen one to run.
+    """
+    found: list[str] = []
+    for file in islice(sorted(folder.glob("*.py")), _MOST_FILES):
+        with suppress(OSError), file.open(encoding="utf-8", errors="replace") as opened:
+            found += [
+                f"{_short(file)}:{name}" for name in _DEFINED.findall(opened.read(_MOST_TEXT))
+            ]
+    return found
+
+
+def listed(found: list[str]) -> str:
+    """The end of a message that lists some of them."""
+    more = ", …" if len(found) > _MOST_LISTED else ""
+    return f". Found here: {', '.join(found[:_MOST_LISTED])}{more}" if found else ""
+
+
+def _short(file: Path) -> str:
+    """The file's path from the current folder, if it is in it."""
+    absolute, here = file.absolute(), Path().absolute()
+    return str(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute)
 
 
 def _offered(file: Path, found: Mapping[str, Workflow]) -> str:

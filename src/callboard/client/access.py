@@ -43,8 +43,9 @@ def find_server() -> tuple[str, str | None]:
     if named := os.environ.get("CALLBOARD_SERVER"):
         return checked(named), find_token(named)
     running = servers_of(_database())
-    if not running and not os.environ.get("CALLBOARD_DB") and len(listed_servers()) == 1:
-        running = listed_servers()
+    if not running and not os.environ.get("CALLBOARD_DB"):
+        listed = listed_servers()
+        running = listed if len(listed) == 1 else []
     for one in running:
         if one.url is not None:
             return one.url, find_token(one.url, one.database)

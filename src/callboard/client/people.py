@@ -104,10 +104,22 @@ class RemoteInbox:
         key: str | None = None,
         assignees: Sequence[str] | None = None,
     ) -> Interaction:
-        """Ask people a question, on its own or as part of a session; only once for each key."""
+        """Ask people a question, on its own or as part of a session; only once for each key.
+
+        If the response is lost, a question with a key is asked again, which finds it.
+        """
         body: dict[str, Any] = {"type": type, "prompt": prompt, "options": options}
         body |= {"sessionId": session_id, "config": config, "key": key, "assignees": assignees}
-        return Interaction.from_wire(await self._transport.post("/interactions", given(body)))
+        patience, is_lost = Reconnecting(self._clock, self._reconnect), False
+        while True:
+            try:
+                asked = await self._transport.post("/interactions", given(body))
+                return Interaction.from_wire(asked)
+            except PASSING as error:
+                is_lost = is_lost or bool(error.context.get("stale"))
+                if key is None or not is_lost:
+                    raise
+                await patience.wait(error)
 
     async def assign(
         self, interaction_id: str, to: str | None, *, by: str | None = None

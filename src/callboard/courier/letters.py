@@ -73,7 +73,7 @@ def quoted(text: bytes) -> str:
 
 
 def git_branch() -> bytes | None:
-    """The branch of the current folder; if there is none, the start of the commit id."""
+    """The branch of the current folder; on a detached head, the start of the commit id."""
     try:
         found = git_head(posix.getcwdb())
     except OSError:

@@ -10,7 +10,7 @@ from callboard.delegation.progress import WORK, status_phases
 from callboard.delegation.prompts import outline
 from callboard.delegation.state import Delegation, begin, next_turn, planned, the_plan
 from callboard.delegation.worker import Worker, keep_result
-from callboard.drafts.model import HumanResponse
+from callboard.drafts.response import HumanResponse
 from callboard.engine.context import Context
 from callboard.engine.function_agent import agent
 from callboard.engine.phase import Phase, Retry
@@ -23,7 +23,6 @@ APPROVE: Final = "Approve"
 STOP: Final = "Stop"
 RETRY: Final = "Retry"
 SKIP: Final = "Skip and continue"
-ABORT: Final = "Abort"
 NAME: Final = "delegate"
 AT_ONCE: Final = 4
 """How many phases are worked on in parallel."""
@@ -86,9 +85,9 @@ async def referee(state: Delegation, ctx: Context) -> Ruling:
     phase, why = planned(state, id), state.failures[id]
     prompt = f"{id} failed: {phase.title} ({phase.agent})\n\n{why}\n\nWhat now?"
     # Always picking the first option must not loop forever.
-    options = [ABORT, RETRY, SKIP] if id in state.retried else [RETRY, SKIP, ABORT]
+    options = [STOP, RETRY, SKIP] if id in state.retried else [RETRY, SKIP, STOP]
     decision = await ctx.choose(prompt, options)
-    if decision == ABORT:
+    if decision not in (RETRY, SKIP):
         raise AgentError(f"Stopped by a person after {id} failed: {why}", phase_id=id)
     return Ruling(phase=id, decision=decision)
 

@@ -62,7 +62,7 @@ def write(file: File, data: bytes, *, lasting: bool) -> None:
 
 
 def found(file: File) -> os.stat_result | None:
-    """The regular file with this name, not behind a link; None if there is none."""
+    """The regular file with this name, not behind a link; None if it doesn't exist."""
     try:
         with folder_of(file) as (folder, name):
             told = _stat(name, folder)

@@ -12,6 +12,8 @@ from callboard.interactions.excerpts import excerpt
 _UNSEEN: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
 # Joiners only shape letters and emoji, and some scripts can't be written without them.
 _SHAPING: Final = "\u200c\u200d"
+_PIECE: Final = 65_536
+"""Characters that are made visible at a time."""
 Look = Literal[
     "plain", "faint", "heading", "command", "added", "removed", "path", "number", "notice"
 ]
@@ -20,10 +22,16 @@ Look = Literal[
 
 def visible(text: str, *, keep: str = "\n\t") -> str:
     """Text from any source, with control and bidi characters made visible."""
-    # Printable text, which is nearly all of it, hides nothing; checking each character is slow.
+    # In pieces, because other threads wait while one is looked at.
+    pieces = (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
+    return "".join(_visible(piece, keep) for piece in pieces)
+
+
+def _visible(text: str, keep: str) -> str:
     if text.isprintable():
         return text
-    return "".join(char if _is_plain(char, keep) else _escaped(char) for char in text)
+    hidden = {ord(char): _escaped(char) for char in set(text) if not _is_plain(char, keep)}
+    return text.translate(hidden) if hidden else text
 
 
 def _is_plain(char: str, keep: str) -> bool:

@@ -32,7 +32,7 @@ def receipt(asked: Interaction, check: str) -> str:
 
 
 def standing(asked: Interaction) -> str:
-    """What became of the answer, in a few words for a list; empty if there is no answer."""
+    """What became of the answer, in a few words for a list; empty if unanswered."""
     if asked.receipt is None:
         return ""
     said = decided(asked.accepted if asked.accepted is not None else asked.response)
@@ -62,11 +62,17 @@ def ending(asked: Interaction) -> str:
 
 def answerer(asked: Interaction) -> str:
     """`answered by admin (as "dana") via cli`; only the first name was verified."""
+    who = answerer_name(asked)
+    return f"answered by {who}" if who else ""
+
+
+def answerer_name(asked: Interaction) -> str:
+    """`admin (as "dana") via cli`; empty if unanswered."""
     if asked.answered_by is None:
         return ""
     given = f' (as "{exact(asked.answered_as)}")' if asked.answered_as else ""
     via = f" via {exact(asked.via)}" if asked.via else ""
-    return f"answered by {exact(asked.answered_by)}{given}{via}"
+    return f"{exact(asked.answered_by)}{given}{via}"
 
 
 def decided(response: Json) -> str:

@@ -59,8 +59,11 @@ async def _markdown(info: SessionInfo, pages: Pages, state: Json) -> AsyncIterat
     writer = MarkdownWriter()
     async for events in pages:
         yield await asyncio.to_thread(writer.add_all, events)
-    block = await asyncio.to_thread(_block, state)
-    yield f"\n\n## State\n\n{block}\n".encode("utf-8", "replace")
+    yield await asyncio.to_thread(_state, state)
+
+
+def _state(state: Json) -> bytes:
+    return f"\n\n## State\n\n{_block(state)}\n".encode("utf-8", "replace")
 
 
 def _head(info: SessionInfo) -> str:

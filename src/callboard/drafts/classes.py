@@ -9,7 +9,6 @@ from pydantic import (
     BeforeValidator,
     Field,
     PlainValidator,
-    RootModel,
     WrapValidator,
 )
 from pydantic.fields import FieldInfo
@@ -28,7 +27,7 @@ _VALIDATORS: dict[str, Callable[..., object]] = {
 
 def has_drafts(cls: type[object]) -> bool:
     """Whether a subclass can stand in for the class; otherwise its objects are copied whole."""
-    if issubclass(cls, RootModel):
+    if issubclass(cls, BaseModel) and cls.__pydantic_root_model__:
         return False
     frozen = _is_frozen(cls)
     return not any(

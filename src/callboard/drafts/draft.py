@@ -5,15 +5,14 @@ that the cost of a change depends on what it touches, not on the size of the sta
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from callboard.drafts.kind import Home, Scope, settle
 from callboard.drafts.patch import Patch
 from callboard.drafts.shape import StateType
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(NamedTuple):
     """The result of a change."""
 
     live: object

@@ -69,7 +69,7 @@ class ListCore(Core[list[object], int]):
         """Settle the elements that haven't moved."""
         low = min(self.low, len(draft))
         head = storage.stretch(draft, slice(low))
-        touched = sorted(index for index in self.touched if index < low)
+        touched = sorted(index for index in self.touched if index < low) if self.touched else []
         changed = [(index, head[index]) for index in touched]
         for index in touched:
             head[index] = self.origin[index]

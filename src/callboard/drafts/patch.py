@@ -21,6 +21,7 @@ Patch = PatchOperation
 
 Container = dict[str, Json] | list[Json]
 
+_NOT_SIMPLE: Final = object()
 _MANY: Final = 8
 _OVERHEAD: Final = 32
 
@@ -36,6 +37,10 @@ def apply(
     most: how much may be copied, for untrusted patches: members of containers, and bytes that
     `copy` duplicates. A few copies of copies would fill any memory.
     """
+    if most is None and isinstance(patches, list) and len(patches) == 1:
+        changed = _with_simple_change(document, patches[0])
+        if changed is not _NOT_SIMPLE:
+            return changed
     editor = _Editor(document, most)
     for index, patch in enumerate(patches):
         try:
@@ -43,6 +48,28 @@ def apply(
         except ValueError as wrong:
             raise _invalid(index, patch, wrong) from None
     return editor.document
+
+
+def _with_simple_change(document: Json, patch: object) -> Json:
+    """A shortcut for most changes: a field that is set, or an element appended to a field's list.
+
+    Anything else, including what is invalid, is `_NOT_SIMPLE`.
+    """
+    if not is_object(document) or not is_object(patch):
+        return _NOT_SIMPLE
+    op, path, value = patch.get("op"), patch.get("path"), patch.get("value", _NOT_SIMPLE)
+    if not isinstance(path, str) or "~" in path or value is _NOT_SIMPLE:
+        return _NOT_SIMPLE
+    root, *keys = path.split("/")
+    if root or (op != "add" and op != "replace"):
+        return _NOT_SIMPLE
+    if len(keys) == 1 and (op == "add" or keys[0] in document):
+        return {**document, keys[0]: value}
+    if len(keys) == 2 and op == "add":
+        elements = document.get(keys[0])
+        if is_list(elements) and keys[1] == str(len(elements)):
+            return {**document, keys[0]: [*elements, value]}
+    return _NOT_SIMPLE
 
 
 def diff(before: Json, after: Json, *, ordered: bool = False) -> list[Patch]:

@@ -14,10 +14,10 @@ from callboard.drafts.coding import Codec
 from callboard.drafts.dicts import Keyed
 from callboard.drafts.kind import Home, Kind
 from callboard.drafts.kinds import UNTYPED
-from callboard.drafts.model import HumanResponse
 from callboard.drafts.objects import ObjectOf
 from callboard.drafts.plain import rewritten, text
 from callboard.drafts.records import RecordKind
+from callboard.drafts.response import HumanResponse
 from callboard.errors import StateInvalid
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, is_mapping, is_object

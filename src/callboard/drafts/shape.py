@@ -46,11 +46,11 @@ class StateType:
         if WIRE_KEY in self._declared():
             raise self._wrong(f"name the field {FIELD!r}, not {WIRE_KEY!r}")
 
-    def initial(self) -> object:
-        """The state that a session starts with: the defaults."""
+    def initial(self) -> tuple[object, Json]:
+        """The state that a session starts with, which is the defaults: live, and as JSON."""
         first: object = {} if isinstance(self.kind, RootDict) else self._defaults()
         try:
-            return self.kind.renew(first, "", inside=False)[0]
+            return self.kind.renew(first, "", inside=False)
         except StateError as error:
             raise self._wrong(f"the initial state is not valid: {error.message}") from error
 

@@ -1,4 +1,4 @@
-"""A session that this program runs: await it, pause it, resume it or abort it."""
+"""A session that this program runs: await it, pause it, resume it or cancel it."""
 
 import asyncio
 import typing

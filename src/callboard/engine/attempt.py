@@ -10,6 +10,7 @@ from callboard.clock import Clock
 from callboard.engine.agent_output import Narrator
 from callboard.engine.context import Context, RunPlace
 from callboard.engine.current_execution import enter
+from callboard.engine.function_agent import FunctionAgent
 from callboard.engine.live import LiveSession
 from callboard.engine.phase import Timeout
 from callboard.engine.ports import Agent, Item, Output
@@ -129,7 +130,7 @@ class RunDesk:
         self._agent = agent
         self._waiting = waiting
         self._waits = waits
-        self._narrator = Narrator(self._narrated, self._write, live.clock)
+        self._narrator: Narrator | None = None
         self._asked: defaultdict[tuple[object, ...], int] = defaultdict(int)
         self._budget: Budget | None = None
 
@@ -182,16 +183,21 @@ class RunDesk:
 
     async def _consume(self) -> Output:
         execution = enter(self.place.session_id)
-        state = self._live.state.read()
+        state, agent = self._live.state.read(), self._agent
         try:
-            async with aclosing(self._agent.stream(state, Context(self))) as stream:
+            if isinstance(agent, FunctionAgent) and not agent.streams:
+                output = await agent.result(state, Context(self))
+                await execution.recorded()
+                return output
+            async with aclosing(agent.stream(state, Context(self))) as stream:
                 async for item in stream:
                     if isinstance(item, Output):
                         await execution.recorded()
                         return item
-                    await self._narrator.tell(item)
+                    await self.narrate(item)
         finally:
-            await self._narrator.close()
+            if self._narrator is not None:
+                await self._narrator.close()
         raise AgentError(f"Agent {self._agent.name!r} ended without an output.")
 
     async def ask(self, question: Rendered, key: str | None) -> Asked:
@@ -207,7 +213,7 @@ class RunDesk:
             known = _same_question(scene.batch.view, self.place.run, same, nth)
             found[:] = [known.id if known else self._put(scene, question, key, nth)]
 
-        await self._narrator.flush()
+        await self._flush()
         await self._live.commit(build)
         return await self._wait(found[0])
 
@@ -253,11 +259,17 @@ class RunDesk:
 
     async def narrate(self, item: Item) -> None:
         """Record what the agent says or does."""
+        if self._narrator is None:  # Most function agents never say anything.
+            self._narrator = Narrator(self._narrated, self._write, self._live.clock)
         await self._narrator.tell(item)
+
+    async def _flush(self) -> None:
+        if self._narrator is not None:
+            await self._narrator.flush()
 
     async def emit(self, name: str, data: object) -> None:
         """Record a custom event of the agent."""
-        await self._narrator.flush()
+        await self._flush()
         await self._write(names.EMITTED({**self._narrated, "name": name, "data": data}))
 
     def recorded(self, key: str) -> tuple[bool, object]:

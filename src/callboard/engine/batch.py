@@ -15,7 +15,7 @@ from callboard.drafts.shape import StateType
 from callboard.engine.references import refer
 from callboard.errors import EditInvalid
 from callboard.events import names
-from callboard.events.envelope import Event, Json, NewEvent
+from callboard.events.envelope import Event, Json, NewEvent, make, place
 from callboard.events.event_name import Entry
 from callboard.events.json_values import is_object
 from callboard.ids import event_id
@@ -44,10 +44,11 @@ class Batch:
         name, payload = new
         id = id or event_id()
         view, now, cause = self.view, self.now, self._cause
-        event = Event(id, view.session_id, view.position + 1, name, 1, payload, now, cause)
+        unplaced = make(NewEvent, (id, name, payload, now, 1, cause, outputs))
+        event = place(unplaced, view.session_id, view.position + 1)
         self._undo.before(event)
         apply(view, event)
-        self.events.append(NewEvent(id, name, payload, now, 1, cause, outputs))
+        self.events.append(unplaced)
         self.placed.append(event)
         if name == names.CHECKPOINT:
             self.has_checkpoint = True
@@ -73,6 +74,10 @@ class LiveState:
         made = LiveState(self._type, session)
         made._live, made._loaded = self._live, self._loaded
         return made
+
+    def start_with(self, live: object) -> None:
+        """Continue with the initial state: loading the view's state would give the same."""
+        self._live, self._loaded = live, True
 
     def read(self) -> object:
         """The state, for reading only."""

@@ -7,6 +7,7 @@ events; the runner does everything that involves the outside world.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Final
 
 from callboard.engine.phase import Definition, Step
 from callboard.errors import AgentUncertain
@@ -128,6 +129,9 @@ Decision = (
     | OfferRetry | Fail | Expire | Finish | Halt | Hold | Wait | Stop
 )  # fmt: skip
 
+_CONCLUDE: Final = Conclude()
+_WAIT: Final = Wait()
+
 
 def decide(workflow: Definition, view: SessionView, now: int) -> Decision:
     """What to do next for a session, at `now` in milliseconds."""
@@ -147,6 +151,43 @@ def decide(workflow: Definition, view: SessionView, now: int) -> Decision:
     if step is None:
         return _missing(workflow, view.visit.phase)
     return _within(step, view, view.visit, now)
+
+
+def foresee(workflow: Definition, view: SessionView) -> Iterator[Decision]:
+    """The decisions that `decide` would make, as long as they are obvious.
+
+    Most phases have an agent, maybe an update, and a fixed next phase. While no one is asked, the
+    end of an agent there means: conclude, enter the next phase, start its agent, wait. Each
+    decision has to be performed on the view before the next one is taken.
+    """
+    if view.ended or view.paused or view.pausing is not None or view.open.questions:
+        return
+    visit = view.visit
+    if visit is not None:
+        step = workflow.steps.get(visit.phase)
+        if step is None or not step.is_straight or not _is_worked_off(visit):
+            return
+        yield _CONCLUDE
+    if view.ended or view.visit is not None or view.exit_phase is not None:
+        return
+    phase = view.next_phase or workflow.first
+    step = workflow.steps.get(phase)
+    if step is None or not step.is_straight:
+        return
+    yield Enter(phase)
+    yield Start((run_key(phase, view.visits[phase]),))
+    yield _WAIT
+
+
+def _is_worked_off(visit: Visit) -> bool:
+    """Whether the agent has finished and nothing else has happened in the visit.
+
+    The visit may be one that an older version of the workflow, with other options, has entered.
+    """
+    if visit.items is not None or visit.guard is False or visit.question is not None:
+        return False
+    run = visit.runs.get(run_key(visit.phase, visit.number))
+    return run is not None and run.status == "completed"
 
 
 def _between(workflow: Definition, view: SessionView) -> Decision:

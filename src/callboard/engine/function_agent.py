@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import typing
-from collections.abc import AsyncGenerator, AsyncIterable, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable
 from typing import Generic, ParamSpec, TypeVar, cast, overload
 
 from callboard.engine.outputs import UNDECLARED, OutputType
@@ -58,7 +58,8 @@ class FunctionAgent(Generic[P, R]):
         self.__doc__ = function.__doc__
         self.function = function
         self._fitted = fitting(function, 2)
-        self._streams = inspect.isasyncgenfunction(function)
+        self.streams = inspect.isasyncgenfunction(function)
+        self._is_async = inspect.iscoroutinefunction(function)
         self._declared = output
         self._output: OutputType | None = None
 
@@ -67,7 +68,7 @@ class FunctionAgent(Generic[P, R]):
         """The function's declared return type; read late, once its annotations can be resolved."""
         if self._output is None:
             declared = self._declared
-            if declared is UNDECLARED and not self._streams:
+            if declared is UNDECLARED and not self.streams:
                 declared = return_annotation(self.function)
             self._output = OutputType(self.name, declared)
         return self._output
@@ -78,15 +79,18 @@ class FunctionAgent(Generic[P, R]):
 
     async def stream(self, state: object, ctx: object) -> AsyncGenerator[Item, None]:
         """Run the function and end with its output."""
-        if self._streams:
+        if self.streams:
             async for item in self._items(state, ctx):
                 yield item
             return
-        if inspect.iscoroutinefunction(self.function):
-            result = self._fitted(state, ctx)
-        else:
-            result = await asyncio.to_thread(_call, self._fitted, state, ctx)
-        yield Output(await result if inspect.isawaitable(result) else result)
+        yield await self.result(state, ctx)
+
+    async def result(self, state: object, ctx: object) -> Output:
+        """Run a function that is not a generator."""
+        if self._is_async:
+            return Output(await cast("Awaitable[object]", self._fitted(state, ctx)))
+        result = await asyncio.to_thread(_call, self._fitted, state, ctx)
+        return Output(await result if inspect.isawaitable(result) else result)
 
     async def _items(self, state: object, ctx: object) -> AsyncGenerator[Item, None]:
         ended = False

@@ -41,6 +41,12 @@ class InputType:
             return None
         return names[1] if len(names) > 1 else None
 
+    @property
+    def about(self) -> str | None:
+        """The first paragraph of `start`'s own docstring, on one line."""
+        doc = inspect.getdoc(self._start) if inspect.isroutine(self._start) else None
+        return " ".join(doc.split("\n\n")[0].split()) or None if doc else None
+
     @functools.cached_property
     def schema(self) -> dict[str, Json] | None:
         """The JSON Schema of the input; None if `start` doesn't declare a type."""

@@ -155,7 +155,7 @@ class LiveSession:
     async def _yield_to_others(self, batch: Batch) -> None:
         """Another writer was first: roll back the batch and fold what they wrote."""
         batch.take_back()
-        if any(event.name == names.INTENT for event in batch.events):
+        if any(event.name in (names.STARTED, names.INTENT) for event in batch.events):
             self.state = LiveState(self.workflow.state_type, self.view)
         # If there is nothing new to read, something else is wrong: reload.
         self._stale = not await self._read_on()

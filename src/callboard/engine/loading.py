@@ -86,7 +86,7 @@ def is_session(beginning: Sequence[Event]) -> bool:
 
 
 async def session_row(log: EventLog, session_id: str) -> Row:
-    """The row of a session; SessionNotFound if there is none."""
+    """The row of a session; SessionNotFound if it doesn't exist."""
     rows = await log.rows(Query("sessions", {"id": session_id}))
     if not rows:
         raise not_found(session_id)

@@ -38,6 +38,10 @@ class WorkflowInfo(Shape):
     version: str | None
     input_schema: Mapping[str, Json] | None
     phases: tuple[PhaseInfo, ...]
+    input_name: Annotated[str | None, "What `start` calls its input; null without one."] = None
+    input_about: Annotated[
+        str | None, "The first paragraph of `start`'s docstring, if it takes an input."
+    ] = None
 
     @classmethod
     def of(cls, workflow: Workflow) -> Self:
@@ -52,7 +56,14 @@ class WorkflowInfo(Shape):
             )
             for step in workflow.steps.values()
         )
-        return cls(workflow.name, workflow.version, workflow.input_schema, phases)
+        return cls(
+            workflow.name,
+            workflow.version,
+            workflow.input_schema,
+            phases,
+            workflow.input_name,
+            workflow.input_about,
+        )
 
     @sent
     def edges(self) -> list[EdgeInfo]:

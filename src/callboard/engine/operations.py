@@ -86,7 +86,7 @@ def begin(
         raise ValidationError(f"The input cannot be recorded: {reason}", field="input") from error
 
     def build(scene: Scene) -> None:
-        initial = workflow.state_type.dump(workflow.state_type.initial())
+        live, initial = workflow.state_type.initial()
         payload: WorkflowStartedPayload = {
             **authored(by),
             "workflow": workflow.name,
@@ -97,6 +97,7 @@ def begin(
         if source:
             payload["source"] = dict(source)
         scene.batch.add(names.STARTED(payload))
+        scene.state.start_with(live)
         if workflow.start is not None:
             _start(scene, workflow.name, workflow.start, given)
         # The workflow's title may depend on what `start` did to the state, so it is known only now.
@@ -146,7 +147,7 @@ class Operations:
         prelude = begin(workflow, input, source, by, title)
         view = SessionView(session_id=session_id or short_id())
         batch = Batch(view, self._clock)
-        prelude(Scene(workflow, batch, LiveState(workflow.state_type, view)))
+        prelude(Scene(workflow, batch, LiveState(workflow.state_type, view), {}))
         await self._log.append(view.session_id, batch.events, Writing(expect=0))
         return view.session_id
 

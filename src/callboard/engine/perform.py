@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import assert_never
 
-from callboard.drafts.model import HumanResponse
+from callboard.drafts.response import HumanResponse
 from callboard.engine import decide as d
 from callboard.engine.batch import (
     Answerable,

@@ -113,6 +113,14 @@ class Step:
     on_uncertain: Uncertain
 
     @property
+    def is_straight(self) -> bool:
+        """Whether only its agent can hold it up: it asks no one, and where it leads to is fixed."""
+        if self.agent is None or self.before or self.after or self.human or self.until:
+            return False
+        phase = self.phase
+        return not (phase.guard or phase.for_each or (callable(self.next) and not phase.terminal))
+
+    @property
     def routes(self) -> bool:
         """Whether the next phase has to be decided: by `next`, or by `until`."""
         return not self.phase.terminal or self.until is not None

@@ -185,19 +185,29 @@ class Drive:
                 _log.info("Session %s had ended; output of %s dropped", view.session_id, run)
 
     def _decide(self, scene: Scene) -> None:
-        while len(scene.batch.events) < _LARGEST:
-            decision = d.decide(scene.workflow, scene.batch.view, scene.batch.now)
-            if isinstance(decision, d.Enter):
-                self._live.checkpoint(scene.batch)
-            if isinstance(decision, d.Start):
-                if self._leaving():
-                    self._declined = True
-                    return
-                self._starting += [self._place(scene, run) for run in decision.runs]
-            elif not perform(scene, decision):
-                self._wake_at = decision.until if isinstance(decision, d.Wait) else None
+        workflow, batch = scene.workflow, scene.batch
+        for decision in d.foresee(workflow, batch.view):
+            if not self._follow(scene, decision):
+                return
+        while len(batch.events) < _LARGEST:
+            if not self._follow(scene, d.decide(workflow, batch.view, batch.now)):
                 return
         self._more = True
+
+    def _follow(self, scene: Scene, decision: d.Decision) -> bool:
+        """Add a decision's events to the batch; False if there is nothing more to decide."""
+        if isinstance(decision, d.Start):
+            if self._leaving():
+                self._declined = True
+                return False
+            self._starting += [self._place(scene, run) for run in decision.runs]
+            return True
+        if isinstance(decision, d.Enter):
+            self._live.checkpoint(scene.batch)
+        if perform(scene, decision):
+            return True
+        self._wake_at = decision.until if isinstance(decision, d.Wait) else None
+        return False
 
     def _place(self, scene: Scene, run: str) -> RunPlace:
         attempt = start(scene, run)
@@ -278,6 +288,8 @@ class Drive:
 
     def _unwind_idle(self) -> None:
         """Unwind agents that have waited for a person long enough."""
+        if not self._waiting:
+            return
         now = self._live.clock.monotonic()
 
         def is_over(desk: RunDesk) -> bool:

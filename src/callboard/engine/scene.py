@@ -1,8 +1,7 @@
 """What performing a decision may use, and how users' functions are called."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from callboard.drafts.patch import Patch
 from callboard.engine.batch import Batch, LiveState
@@ -15,14 +14,13 @@ R = TypeVar("R")
 Changes = dict[str, list[Patch]]
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(NamedTuple):
     """Everything that performing a decision may use."""
 
     workflow: Workflow
     batch: Batch
     state: LiveState
-    changed: Changes = field(default_factory=Changes)
+    changed: Changes
     """What each `before` and `after` changed since the last commit."""
 
     @property

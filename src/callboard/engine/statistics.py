@@ -20,6 +20,7 @@ from callboard.state.statistics import (
     Spread,
     WorkflowSummary,
     as_fields,
+    busiest_workflows,
     duration_of,
     outcomes,
     recent_runs,
@@ -35,7 +36,9 @@ MOST_OFFSET: Final = 14 * 60
 COUNTED: Final = 100_000
 """Only the newest runs, up to this many, are counted, which limits the cost of a query."""
 SAMPLED: Final = 2000
-"""How many of the newest runs durations are taken from."""
+"""How many of the newest runs of a workflow durations are taken from."""
+_SAMPLED_IN_ALL: Final = 10_000
+"""How many runs the overview reads for durations, in equal parts for the workflows it shows."""
 _ANSWERS: Final = 10_000
 _RECENT: Final = 100
 _WORKFLOWS: Final = 200
@@ -90,22 +93,13 @@ class Statistics:
         """All workflows over the last days, including today."""
         period = self._period(days, utc_offset)
         counted = await self._counted(period, ("workflow",))
-        completed = await self._log.rows(
-            Query(
-                "sessions",
-                {"ended": "completed"},
-                at_least=("created_at", period.since_ms),
-                columns=("workflow", "created_at", "ended_at"),
-                order="created_at",
-                descending=True,
-                limit=SAMPLED,
-            )
-        )
+        busiest = busiest_workflows(counted, _WORKFLOWS)
+        completed = await self._completed(period, busiest)
         # Many workflows make many rows; other tasks can run in the meantime.
         told = await asyncio.to_thread(summaries, counted, completed, period)
         total = await asyncio.to_thread(outcomes, counted, period)
-        limited = total.runs >= COUNTED
-        return Overview(period.since_ms, days, limited, total, told[:_WORKFLOWS])
+        limited = await self._is_limited(total.runs, period)
+        return Overview(period.since_ms, days, limited, total, told)
 
     async def workflow(
         self, workflow: str, *, days: int = DAYS, utc_offset: int = 0
@@ -120,7 +114,7 @@ class Statistics:
             workflow=workflow,
             since=period.since_ms,
             days=days,
-            limited=told.runs >= COUNTED,
+            limited=await self._is_limited(told.runs, period, workflow),
             duration=spread(done),
             answer_time=spread(await self._waits([run["id"] for run in runs])),
             recent=recent_runs(runs, _RECENT),
@@ -133,7 +127,12 @@ class Statistics:
         return Period(days, self._clock.now_ms(), utc_offset * 60_000)
 
     async def _counted(
-        self, period: Period, by: Sequence[str], workflow: str | None = None
+        self,
+        period: Period,
+        by: Sequence[str],
+        workflow: str | None = None,
+        *,
+        limit: int = COUNTED,
     ) -> list[Row]:
         return await self._log.rows(
             Query(
@@ -146,11 +145,30 @@ class Statistics:
                 sums=("input_tokens", "output_tokens"),
                 order="created_at",
                 descending=True,
-                limit=COUNTED,
+                limit=limit,
             )
         )
 
-    async def _runs(self, period: Period, workflow: str) -> list[Row]:
+    async def _is_limited(self, counted: int, period: Period, workflow: str | None = None) -> bool:
+        """Whether there are more runs than were counted."""
+        if counted < COUNTED:
+            return False
+        rows = await self._counted(period, (), workflow, limit=COUNTED + 1)
+        return sum(row["count"] for row in rows) > COUNTED
+
+    async def _completed(self, period: Period, workflows: Sequence[str]) -> dict[str, list[Row]]:
+        """Runs that completed, of the newest of each workflow, however busy the others are."""
+        each = min(SAMPLED, _SAMPLED_IN_ALL // max(1, len(workflows)))
+        return {
+            workflow: [
+                run
+                for run in await self._runs(period, workflow, each)
+                if run["ended"] == "completed"
+            ]
+            for workflow in workflows
+        }
+
+    async def _runs(self, period: Period, workflow: str, limit: int = SAMPLED) -> list[Row]:
         return await self._log.rows(
             Query(
                 "sessions",
@@ -159,7 +177,7 @@ class Statistics:
                 columns=("id", "created_at", "ended", "ended_at"),
                 order="created_at",
                 descending=True,
-                limit=SAMPLED,
+                limit=limit,
             )
         )
 

@@ -68,6 +68,11 @@ class Workflow:
         """The name that `start` uses for its input; None if it takes no input."""
         return self._input.name
 
+    @property
+    def input_about(self) -> str | None:
+        """What `start`'s docstring says about it, if it takes an input."""
+        return self._input.about if self._input.name else None
+
     def check_input(self, value: object) -> None:
         """Raise ValidationError if `start` doesn't accept this value."""
         self._input.check(value)

@@ -31,6 +31,10 @@ _SAMPLES = 4
 _SAMPLE_SIZE = 4096
 
 
+class Oversized(Exception):
+    """A document is too large to be parsed where others wait for it."""
+
+
 def dump_json(value: Json) -> bytes:
     """Write a JSON value; StateNotSerializable if JSON can't represent it."""
     try:
@@ -105,9 +109,20 @@ def _sample(data: bytes) -> bytes:
     return b"".join(data[at : at + _SAMPLE_SIZE] for at in range(step // 2, len(data), step))
 
 
-def unpack(data: bytes) -> bytes:
-    """Undo `pack`."""
-    return zlib.decompress(data[1:]) if data[:1] == _COMPRESSED else data
+def unpack(data: bytes, most: int | None = None) -> bytes:
+    """Undo `pack`; with `most`, Oversized if there are more bytes than that."""
+    if data[:1] != _COMPRESSED:
+        plain = data
+    elif most is None:
+        return zlib.decompress(data[1:])
+    else:
+        reading = zlib.decompressobj()
+        plain = reading.decompress(data[1:], most + 1)
+        if len(plain) <= most and not reading.eof:
+            return zlib.decompress(data[1:])  # Raises what is wrong with it.
+    if most is not None and len(plain) > most:
+        raise Oversized
+    return plain
 
 
 def encode(event: NewEvent) -> bytes:

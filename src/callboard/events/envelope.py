@@ -6,13 +6,27 @@ times as long to create.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Protocol, TypeVar, cast
 
 from callboard.events.moments import from_ms
 from callboard.events.shapes import Key, Millis, Shape, sent
 
 Json = object
 """Any JSON value; `events.json_values` narrows it."""
+
+
+T = TypeVar("T")
+
+
+class _Make(Protocol):
+    def __call__(self, cls: type[T], values: tuple[object, ...], /) -> T: ...
+
+
+make = cast("_Make", tuple.__new__)  # pyright: ignore[reportUnknownMemberType] - any values
+"""Makes a named tuple from all of its values, in half the time that its constructor takes.
+
+For those that are made for every event; the values are not checked, not even their number.
+"""
 
 
 class NewEvent(NamedTuple):
@@ -61,4 +75,5 @@ class Event(_Placed, Shape):
 def place(new: NewEvent, session_id: str, position: int) -> Event:
     """Give a new event its position."""
     id, name, payload, at_ms, version, caused_by, _ = new
-    return Event(id, session_id, position, name, version, payload, at_ms, caused_by)
+    values = (id, session_id, position, name, version, payload, at_ms, caused_by)
+    return make(Event, values)

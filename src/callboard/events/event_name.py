@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
-from callboard.events.envelope import Event, Json
+from callboard.events.envelope import Event, Json, make
 
 P = TypeVar("P", bound=Mapping[str, object])
 R = TypeVar("R")
@@ -39,7 +39,7 @@ class EventName(str, Generic[P]):
 
     def __call__(self, payload: P) -> Entry:
         """An event to write, type-checked against its name."""
-        return Entry(self._plain, payload)
+        return make(Entry, (self._plain, payload))
 
     def of(self, event: Event | Entry) -> P | None:
         """The payload if the event has this name; otherwise None."""

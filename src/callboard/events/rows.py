@@ -13,7 +13,11 @@ from callboard.events.envelope import Event
 Cell = str | int | float | None
 
 
-@dataclass(frozen=True, slots=True)
+# These three are not frozen: then it would take three times as long to create one, and every event
+# has some.
+
+
+@dataclass(slots=True)
 class Put:
     """Insert a row, or replace the one with the same key."""
 
@@ -21,7 +25,7 @@ class Put:
     row: Mapping[str, Cell]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Change:
     """Change the rows whose columns equal `where`: set some columns, add to others."""
 
@@ -31,7 +35,7 @@ class Change:
     add: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Drop:
     """Delete the rows whose columns equal `where`."""
 

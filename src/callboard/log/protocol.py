@@ -45,8 +45,7 @@ class Lease:
     alive: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Writing:
+class Writing(NamedTuple):
     """The conditions for an append, and what it does to the lease.
 
     expect: the stream must have this length, otherwise PositionConflict; with 0, an existing
@@ -127,7 +126,7 @@ class EventLog(Protocol):
 
     @property
     def path(self) -> Path | None:
-        """The database file; None if there is none."""
+        """The database file; None if the log is not a file."""
         ...
 
     async def append(
@@ -159,7 +158,7 @@ class EventLog(Protocol):
         ...
 
     async def checkpoint(self, stream: str, upto: int) -> int:
-        """The newest checkpoint at or before a position; 0 if there is none.
+        """The newest checkpoint at or before a position; 0 without one.
 
         A row of the view `checkpoints`: the stream's own, or one in the prefix that it shares, even
         if the stream with that prefix was deleted.

@@ -45,15 +45,20 @@ def record(event: NewEvent, position: int, payload: bytes) -> StoredEvent:
 
 
 def restore(
-    stored: StoredEvent, session_id: str, payload_at: PayloadAt, quota: Quota | None = None
+    stored: StoredEvent,
+    session_id: str,
+    payload_at: PayloadAt,
+    quota: Quota | None = None,
+    most: int | None = None,
 ) -> Event:
     """Restore an event from its stored form, upgraded to the newest version.
 
     quota: counts its bytes, including those it refers to.
+    most: Oversized if its payload, or one that it refers to, has more bytes.
     """
 
     def unpacked(data: bytes) -> bytes:
-        plain = codec.unpack(data)
+        plain = codec.unpack(data, most)
         if quota is not None:
             quota.size -= len(plain)
         return plain

@@ -4,7 +4,6 @@ While the server is down, the supervisor keeps the socket open, so clients wait 
 instead of being refused.
 """
 
-import ctypes
 import os
 import socket
 import sys
@@ -52,6 +51,8 @@ def _from_systemd(environment: MutableMapping[str, str]) -> Sequence[int]:
 
 def _launch_activate_socket(name: str) -> Sequence[int]:
     """The descriptors that launchd passes under a name; none if it didn't start this process."""
+    import ctypes  # Only on macOS.
+
     try:
         activate = ctypes.CDLL(None).launch_activate_socket
     except AttributeError:

@@ -10,6 +10,9 @@ BUILT: Final = Path(__file__).parent / "ui"
 _ASSETS: Final = "assets"
 """The folder whose file names contain a content hash."""
 
+_PACKED: Final = ".gz"
+"""What the build adds to the name of a file for its compressed copy."""
+
 _FOREVER: Final = "public, max-age=31536000, immutable"
 _ASK_AGAIN: Final = "no-cache"
 
@@ -39,6 +42,8 @@ class File(NamedTuple):
     content: bytes
     kind: str
     caching: str
+    encoding: str | None = None
+    """How the content is compressed, if it is."""
 
     @property
     def tag(self) -> str:
@@ -52,8 +57,11 @@ class Dashboard:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def file(self, path: str) -> File | None:
-        """The file at a path below the dashboard's; None if there is no such file."""
+    def file(self, path: str, *, packed: bool = False) -> File | None:
+        """The file at a path below the dashboard's; None if there is no such file.
+
+        With `packed` it is the copy that the build compressed, where that is smaller.
+        """
         parts = path.split("/")
         if any(_leads_astray(part) for part in parts):
             return None
@@ -62,11 +70,14 @@ class Dashboard:
             # A name can't lead outside the folder, but a symlink can.
             if not found.resolve().is_relative_to(self._folder.resolve()):
                 return None
-            content = found.read_bytes()
+            smaller = found.with_name(found.name + _PACKED)
+            is_packed = packed and smaller.is_file()
+            content = (smaller if is_packed else found).read_bytes()
         except OSError:
             return None
         kind = _KINDS.get(found.suffix.lower(), "application/octet-stream")
-        return File(content, kind, _FOREVER if is_asset(path) else _ASK_AGAIN)
+        caching = _FOREVER if is_asset(path) else _ASK_AGAIN
+        return File(content, kind, caching, "gzip" if is_packed else None)
 
 
 def is_asset(path: str) -> bool:

@@ -9,16 +9,17 @@ import logging
 import re
 import sys
 from http import HTTPStatus
-from typing import Literal, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 import orjson
-from rich.console import Console
-from rich.text import Text
 
 from callboard.display.lines import visible
 from callboard.events.moments import from_ms, iso
 from callboard.server.access.audit import writable
 from callboard.server.request_metrics import NO_STATUS, ServedRequest
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 Format = Literal["json", "text"]
 
@@ -115,6 +116,8 @@ class ShortLines(logging.StreamHandler[TextIO]):
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
+        from rich.console import Console  # Not for JSON, which most servers write.
+
         self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -124,7 +127,9 @@ class ShortLines(logging.StreamHandler[TextIO]):
         except Exception:
             self.handleError(record)
 
-    def _line(self, record: logging.LogRecord) -> Text:
+    def _line(self, record: logging.LogRecord) -> "Text":
+        from rich.text import Text
+
         text = Text()
         text.append(f"{_FORMATTER.formatTime(record, '%H:%M:%S')} ", "dim")
         if record.levelno != logging.INFO:

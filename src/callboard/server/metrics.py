@@ -61,7 +61,7 @@ class Metrics:
         self._sessions = self._gauge("sessions", "Sessions, by status.", "status")
         self._pending = self._gauge("questions_pending", "Open questions.")
         self._oldest = self._gauge(
-            "question_oldest_seconds", "Age of the oldest open question; 0 if there is none."
+            "question_oldest_seconds", "Age of the oldest open question; 0 without open questions."
         )
         self._events = _Events()
         self._registry.register(self._events)

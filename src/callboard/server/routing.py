@@ -1,4 +1,4 @@
-"""Routes with strict JSON bodies, and with documentation that is made when it is asked for."""
+"""Routes with strict JSON bodies, which are read and documented when they are first needed."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
@@ -8,7 +8,8 @@ from typing import Any, Final
 import orjson
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
-from starlette.routing import Match
+from starlette.routing import Match, Route
+from starlette.types import Receive, Scope, Send
 
 from callboard.errors import ValidationError
 from callboard.events.envelope import Json
@@ -46,11 +47,24 @@ def _few_fields(body: Json) -> Json:
     return body
 
 
-class StrictRoute(APIRoute):
-    """A route that parses strictly.
+class _ReadRoute(APIRoute):
+    """A route whose parameters FastAPI has read. It parses strictly."""
 
-    Its responses only document it. Making models of them takes longer than the rest of a server's
-    start, so that waits until someone reads the documentation.
+    def get_route_handler(self) -> Callable[[Request], Coroutine[object, None, Response]]:
+        """The handler, with strict parsing."""
+        handle = super().get_route_handler()
+
+        async def strictly(request: Request) -> Response:
+            return await handle(_StrictRequest(request.scope, request.receive))
+
+        return strictly
+
+
+class StrictRoute(APIRoute):
+    """A route that parses strictly. Until its first request, it is only a path and its methods.
+
+    Reading the parameters of every route, and making models of their responses, would take longer
+    than the rest of a server's start.
     """
 
     def __init__(
@@ -61,9 +75,16 @@ class StrictRoute(APIRoute):
         responses: Responses | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(path, endpoint, **options)
+        # Not APIRoute's, which reads the parameters.
+        Route.__init__(self, path, endpoint, name=options["name"])
+        self.methods = set(options["methods"])
+        self.app = self._read
         self._responses = responses or {}
-        self._again = partial(APIRoute, path, endpoint, **options)
+        self._again = partial(_ReadRoute, path, endpoint, **options)
+
+    async def _read(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.app = self._again().app
+        await self.app(scope, receive, send)
 
     def documented(self, model_of: Callable[[type], type]) -> APIRoute:
         """The same route with models of its responses, for the OpenAPI document."""
@@ -72,15 +93,6 @@ class StrictRoute(APIRoute):
                 status: _with_model(told, model_of) for status, told in self._responses.items()
             }
         )
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[object, None, Response]]:
-        """The handler, with strict parsing."""
-        handle = super().get_route_handler()
-
-        async def strictly(request: Request) -> Response:
-            return await handle(_StrictRequest(request.scope, request.receive))
-
-        return strictly
 
 
 def _with_model(told: Mapping[str, object], model_of: Callable[[type], type]) -> dict[str, object]:

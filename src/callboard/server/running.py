@@ -41,10 +41,14 @@ class LoopWatch:
 
     A server that has nothing to do would be woken by nothing but these checks, so then they are
     rare, until something calls `wake`.
+
+    is_idle: whether nothing is in progress. What waits for a thread continues without a `wake`, and
+    what it does between two rare checks would look like one long block.
     """
 
-    def __init__(self, observe: Callable[[float], None]) -> None:
+    def __init__(self, observe: Callable[[float], None], is_idle: Callable[[], bool]) -> None:
         self._observe = observe
+        self._is_idle = is_idle
         self._timer: asyncio.TimerHandle | None = None
         self._before = 0.0
         self._close = 0
@@ -80,7 +84,7 @@ class LoopWatch:
         # In a longer time, the little that is always done adds up.
         is_busy = busy > _LITTLE * max(1.0, self._seconds / _EVERY)
         self._close = _CLOSE_LOOKS if is_busy else max(0, self._close - 1)
-        self._quiet = 0 if is_busy else self._quiet + 1
+        self._quiet = 0 if is_busy or not self._is_idle() else self._quiet + 1
         self._arm()
 
 
@@ -146,7 +150,11 @@ async def serve(
     stopping: asyncio.Event | None = None,
 ) -> None:
     """Serve until SIGTERM, SIGINT or `stopping`, then finish what was started, in bounded time."""
-    watch = LoopWatch(service.metrics.looped)
+
+    def is_idle() -> bool:  # Streams and held hooks only wait.
+        return server.in_progress <= service.streams.reading + service.holding.waiting
+
+    watch = LoopWatch(service.metrics.looped, is_idle)
     server = _created(app, service, watch)
     stopping = stopping or asyncio.Event()
     undo = service.board.log.on_change(None, lambda head: watch.wake())
@@ -204,6 +212,11 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._leaving = asyncio.Event()
         self._dated = 0
+
+    @property
+    def in_progress(self) -> int:
+        """The number of requests that have no complete response yet."""
+        return len(self.server_state.tasks)
 
     def set_date(self, seconds: int) -> None:
         """Set the `Date` header of responses, in seconds since 1970. The tick would do it."""

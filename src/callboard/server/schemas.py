@@ -204,7 +204,8 @@ class LinkRequest(RequestBody):
 class HookChange(RequestBody):
     """The diff that was shown. If the change would be different by now, nothing is done."""
 
-    diff: Annotated[str, Field(max_length=200_000)]
+    # A diff that is too long still fits a request's body, however JSON escapes its characters.
+    diff: Annotated[str, Field(max_length=80_000)]
 
 
 class PlateChange(RequestBody):

@@ -128,7 +128,9 @@ def _exited(payload: workflow.PhaseExitedPayload, view: SessionView, event: Even
     view.next_phase = phase if reason == "error" else payload.get("next")
     if view.questions:
         view.questions = {asked.id: asked for asked in view.pending()}
-    view.open.rebuild(view.questions, view.visit)
+        view.open.rebuild(view.questions, view.visit)
+    else:
+        view.open.forget_runs()
 
 
 def _run(view: SessionView, payload: agents.InRun | workflow.PhaseFailedPayload) -> Run | None:

@@ -3,10 +3,10 @@
 Pure. The log counts (`callboard.events.rows.Query`), and this combines the counts.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date, timedelta
-from itertools import groupby
 from math import ceil
 from typing import Annotated, Any, Final
 
@@ -144,28 +144,36 @@ def outcomes(counted: Iterable[Mapping[str, Any]], period: Period) -> Outcomes:
 
 def summaries(
     counted: Iterable[Mapping[str, Any]],
-    completed: Iterable[Mapping[str, Any]],
+    completed: Mapping[str, Iterable[Mapping[str, Any]]],
     period: Period,
 ) -> list[WorkflowSummary]:
-    """Every counted workflow, busiest first.
+    """The workflows in `completed`, in that order.
 
     Args:
-        counted: As for `outcomes`, plus `workflow`, grouped by workflow.
-        completed: Runs that completed: `workflow`, `created_at`, `ended_at`.
+        counted: As for `outcomes`, plus `workflow`.
+        completed: The runs of each workflow that completed: `created_at`, `ended_at`.
         period: The days to report.
     """
-    durations: dict[str, list[int]] = {}
-    for run in completed:
-        durations.setdefault(run["workflow"], []).append(duration_of(run))
-    found = [
+    rows: dict[str, list[Mapping[str, Any]]] = {workflow: [] for workflow in completed}
+    for row in counted:
+        if row["workflow"] in rows:
+            rows[row["workflow"]].append(row)
+    return [
         WorkflowSummary(
-            **as_fields(outcomes(rows, period)),
+            **as_fields(outcomes(rows[workflow], period)),
             workflow=workflow,
-            duration=spread(durations.get(workflow, ())),
+            duration=spread(map(duration_of, runs)),
         )
-        for workflow, rows in groupby(counted, key=lambda row: row["workflow"])
+        for workflow, runs in completed.items()
     ]
-    return sorted(found, key=lambda one: (-one.runs, one.workflow))
+
+
+def busiest_workflows(counted: Iterable[Mapping[str, Any]], most: int) -> list[str]:
+    """The workflows with the most runs, in rows as for `summaries`; the busiest first."""
+    runs: Counter[str] = Counter()
+    for row in counted:
+        runs[row["workflow"]] += row["count"]
+    return sorted(runs, key=lambda workflow: (-runs[workflow], workflow))[:most]
 
 
 def recent_runs(rows: Iterable[Mapping[str, Any]], most: int) -> list[RecentRun]:

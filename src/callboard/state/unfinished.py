@@ -23,6 +23,11 @@ class Moments:
     def __bool__(self) -> bool:
         return bool(self._at)
 
+    def clear(self) -> None:
+        """Remove all keys."""
+        self._at.clear()
+        self._heap.clear()
+
     def set(self, key: str, at: int | None) -> None:
         """Set or remove a key's due time."""
         if at is None:
@@ -66,10 +71,6 @@ class Unfinished:
         self.halting: dict[str, None] = {}
         """The open questions that keep everything else from continuing."""
         self.deadlines = Moments()
-        self.forget_runs()
-
-    def forget_runs(self) -> None:
-        """Start a visit without runs."""
         self.running: dict[str, Run] = {}
         self.busy: dict[str, None] = {}
         """Running runs that take up a slot. A run that waits for a person gives up its slot."""
@@ -83,6 +84,12 @@ class Unfinished:
         """Runs to retry later."""
         self.fresh = 0
         """The first item that was never started; later ones may have been."""
+
+    def forget_runs(self) -> None:
+        """Start a visit without runs."""
+        for runs in (self.running, self.busy, self.ready, self.blocked, self.lost, self.retries):
+            runs.clear()
+        self.fresh = 0
 
     def rebuild(self, questions: Mapping[str, Asked], visit: Visit | None) -> None:
         """Rebuild the index for a view that wasn't folded event by event."""
@@ -119,6 +126,8 @@ class Unfinished:
             self._know(asked)
         elif asked.run in self.by_run:
             self.by_run[asked.run].pop(asked.id, None)
+            if not self.by_run[asked.run]:
+                del self.by_run[asked.run]
 
     def _end(self, asked: Asked) -> None:
         self.questions.pop(asked.id, None)

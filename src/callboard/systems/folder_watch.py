@@ -22,9 +22,10 @@ _AT_ONCE: Final = 65_536
 class FolderWatch:
     """Calls `changed` in the running event loop when a file is put into a folder.
 
-    Linux reports that through inotify(7). Where a system reports nothing, `renew` returns False,
-    and the caller has to look often. The caller has to look now and then in any case: changes
-    that another machine makes in a shared folder are not reported.
+    Linux reports that through inotify(7): three calls of the C library and a descriptor that the
+    event loop reads, where the usual packages would start a thread. Where a system reports
+    nothing, `renew` returns False, and the caller has to look often. The caller has to look now and
+    then in any case: changes that another machine makes in a shared folder are not reported.
     """
 
     def __init__(self, folder: Path, changed: Callable[[], None]) -> None:

@@ -97,6 +97,8 @@ class ChoicesDialog(AnswerDialog):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Which keys work now."""
+        if not self.is_composed:
+            return action == "leave"
         if self.writes:
             return action in ("leave", "decline")
         if action == "choose":
@@ -107,7 +109,7 @@ class ChoicesDialog(AnswerDialog):
 
     def on_key(self, event: events.Key) -> None:
         """A number selects that option, or toggles it if several can be chosen."""
-        if self.writes or not event.key.isdecimal():
+        if not self.is_composed or self.writes or not event.key.isdecimal():
             return
         at = int(event.key) - 1
         if 0 <= at < self._count():

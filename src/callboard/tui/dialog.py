@@ -126,9 +126,14 @@ class AnswerDialog(ModalScreen[object]):
         return self.query_one("#dialog-input", Input)
 
     @property
+    def is_composed(self) -> bool:
+        """Whether its parts are there. Keys can come before anyone has seen the question."""
+        return bool(self.query("#dialog-input"))
+
+    @property
     def writes(self) -> bool:
         """Whether keys are text at the moment."""
-        return self.field.display and self.field.has_focus
+        return self.is_composed and self.field.display and self.field.has_focus
 
     def action_leave(self) -> None:
         """Leave without answering."""

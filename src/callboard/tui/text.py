@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
-from textual.content import Content
 
 from callboard.display.lines import collapsed, one_line, text_lines
+
+if TYPE_CHECKING:
+    from textual.content import Content
 
 _UNITS: Final = ((86_400, "d"), (3600, "h"), (60, "m"))
 
@@ -65,8 +67,10 @@ class StyledLine(NamedTuple):
 BLANK = StyledLine("")
 
 
-def laid_out(lines: Iterable[StyledLine], width: int) -> Content:
+def laid_out(lines: Iterable[StyledLine], width: int) -> "Content":
     """Lines as one text of this width; long lines continue below their own start."""
+    from textual.content import Content  # `callboard plates` lists rows without textual.
+
     parts: list[tuple[str, str]] = []
     for text, look, lead, lead_look in lines:
         inner = max(8, width - cell_len(lead))

@@ -41,7 +41,7 @@ class Vendor:
     plan_again: Callable[[str], dict[str, Json]] | None = None
 
     def resume(self, session_id: str) -> list[str]:
-        """The command that resumes a session; empty if there is none to resume."""
+        """The command that resumes a session; empty if it can't be resumed."""
         if not _SESSION.fullmatch(session_id):
             return []
         return [*self.resuming, session_id]

@@ -30,7 +30,7 @@ def last_lines(path: str | Path, most: int) -> list[bytes]:
 
 
 def record_in(line: bytes) -> Object:
-    """The record in a line; empty if there is none."""
+    """The record in a line; empty if the line holds no record."""
     try:
         return as_object(load_json(line))
     except ValueError:

@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from callboard.cli.main import SECTIONS, run_command
+from callboard.cli.main import ELSEWHERE, SECTIONS, run_command
 
 COMMANDS = {name: said for section in SECTIONS.values() for name, said in section.items()}
 USUAL = {"--db", "--json", "--debug"}
@@ -51,7 +51,16 @@ def test_help_lists_every_command_and_imports_none_of_what_they_need():
     ("arguments", "said"),
     [
         (["shwo"], "There is no command 'shwo'. Did you mean 'show'?"),
-        (["frobnicate"], "There is no command 'frobnicate'."),
+        (["sesions"], "Did you mean 'sessions'?"),
+        (["frobnicate"], "There is no command 'frobnicate'.\n"),
+        (["plans"], "Did you mean 'plan'?"),
+        (["statesman"], "There is no command 'statesman'.\n"),
+        (["delete"], "There is no command 'delete'. `callboard prune` deletes old sessions; "),
+        (["rm"], "`callboard prune` deletes"),
+        (["ls"], "`callboard sessions` lists"),
+        (["logs"], "`callboard show ID`"),
+        (["approve", "k7w"], "`callboard answer ID yes`"),
+        (["start"], "`callboard run FILE`"),
         (["--what"], "No such option"),
         (["show"], "Missing argument 'ID'"),
         (["state", "abcd", "--at", "-1"], "-1 is not in the range"),
@@ -64,6 +73,12 @@ def test_wrong_use_is_told_and_leaves_with_2(
 ):
     assert run_command(arguments) == 2
     assert said in capsys.readouterr().err
+
+
+def test_what_is_suggested_for_other_tools_words_are_our_commands():
+    for word, (command, _) in ELSEWHERE.items():
+        assert word not in COMMANDS
+        assert command.split()[0] in COMMANDS
 
 
 def test_without_a_command_it_says_what_there_is(capsys: pytest.CaptureFixture[str]):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.scenes import Story
 
+from callboard.cli.targets import Database
 from callboard.cli.workflow_files import OURS, load, load_again
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import DefinitionError, WorkflowNotFound
@@ -61,6 +62,32 @@ def test_a_wrong_name_is_answered_with_the_right_ones(
     with pytest.raises(WorkflowNotFound) as error:
         load(f"{path}{name}")
     assert said.format(path=path) in error.value.message
+
+
+def test_a_folder_is_answered_with_the_workflows_in_it(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+):
+    path = write(TWO)
+    path.with_name("more.py").write_text(ONE, encoding="utf-8")
+    path.with_name("broken.py").write_bytes(b"x = (\xff\n")
+    offers = "FILE[:NAME]. Found here: flows.py:trip, flows.py:walk, more.py:trip"
+    monkeypatch.chdir(path.parent)
+    with pytest.raises(WorkflowNotFound) as error:
+        load(".")
+    assert error.value.message == f". is a folder. Give a Python file: {offers}"
+    with pytest.raises(WorkflowNotFound) as error:
+        Database("t.db").startable("nope")
+    assert error.value.message == (
+        "There is no file nope, and no server is running that has such a workflow. "
+        f"Give a Python file: {offers}"
+    )
+
+
+def test_many_workflows_are_not_all_listed(write: Write):
+    path = write("".join(f"flow{n} = Workflow('f{n}')\n" for n in range(20)))
+    with pytest.raises(WorkflowNotFound) as error:
+        load(str(path.parent))
+    assert error.value.message.endswith(f"{path}:flow9, …")
 
 
 def test_there_is_no_such_file(tmp_path: Path):

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from tests.listening import listening
 
 from callboard import Callboard, Client, errors
 from callboard.client.access import DEFAULT_URL, find_server, find_token, is_loopback
@@ -30,11 +31,9 @@ async def answering(answer: bytes) -> AsyncGenerator[str]:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(answer)
         await writer.drain()
-        writer.close()
 
-    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with listening:
-        yield f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+    async with listening(serve) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 async def test_nobody_at_home_says_how_to_start_a_server():
@@ -193,6 +192,6 @@ def test_without_httpx_the_extra_is_named():
 
 
 def test_importing_the_client_does_not_import_httpx():
-    script = "import sys, callboard.client; print('httpx' in sys.modules)"
+    script = "import sys, callboard.client.client; print('httpx' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout == "False\n", done

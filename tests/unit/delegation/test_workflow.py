@@ -16,7 +16,7 @@ from callboard.delegation.planner import keep_plan
 from callboard.delegation.prompts import outline, phase_prompt, planning_prompt
 from callboard.delegation.state import Delegation, Order, PhaseResult, PhaseRun, Terms
 from callboard.delegation.worker import PhaseDone, worker_client
-from callboard.delegation.workflow import ABORT, APPROVE, RETRY, SKIP, STOP, delegating
+from callboard.delegation.workflow import APPROVE, RETRY, SKIP, STOP, delegating
 from callboard.engine.function_agent import FunctionAgent
 from callboard.engine.workflow import Workflow
 from callboard.errors import RetryAfter
@@ -136,7 +136,7 @@ class TestTrouble:
         assert list(done.state.results) == ["phase_1"]
 
     async def test_ends_it(self):
-        people = ScriptedPeople(ABORT)
+        people = ScriptedPeople(STOP)
         done = await played(flow(planner(ONE), working(raising("phase_0"))), AUTO, people)
         assert done.status == "failed"
         assert done.error["message"] == "Stopped by a person after phase_0 failed: phase_0 broke"
@@ -151,21 +151,21 @@ class TestTrouble:
         assert [prompt.split()[0] for prompt in people.prompts] == ["phase_0", "phase_1"]
         assert (list(done.state.skipped), list(done.state.results)) == (["phase_0"], ["phase_1"])
 
-        people = ScriptedPeople(ABORT)
+        people = ScriptedPeople(STOP)
         done = await played(flow(planner(both), worker), AUTO, people)
         assert done.status == "failed"
         assert len(people.prompts) == 1
 
     async def test_that_a_program_has_tried_again_comes_to_an_end(self):
-        first = ScriptedPeople(RETRY, ABORT)
+        first = ScriptedPeople(RETRY, STOP)
         worker = working(raising("phase_0", until=9))
         done = await played(flow(planner(ONE), worker), AUTO, first)
         assert done.status == "failed"
         asked = [e.payload["options"] for e in done.events if e.name == "input:requested"]
-        assert asked == [[RETRY, SKIP, ABORT], [ABORT, RETRY, SKIP]]
+        assert asked == [[RETRY, SKIP, STOP], [STOP, RETRY, SKIP]]
 
     async def test_an_agent_that_never_ends_is_ended_and_brought_to_a_person(self):
-        people = ScriptedPeople(ABORT)
+        people = ScriptedPeople(STOP)
         worker = working(lambda id, ctx: asyncio.Event().wait())
         done = await played(flow(planner(ONE), worker), order(approve="auto", timeout=0.01), people)
         assert done.status == "failed"

@@ -138,6 +138,13 @@ def test_every_line_is_shown_or_counted(text: str):
 
 
 @given(TEXTS)
+def test_text_of_any_length_is_made_visible(text: str):
+    long = text * (70_000 // max(1, len(text)) + 1)
+    expected = "".join(visible(char) for char in text)
+    assert visible(long) == expected * (len(long) // max(1, len(text)))
+
+
+@given(TEXTS)
 def test_no_character_is_obeyed(text: str):
     for line in text_lines(text):
         assert visible(line.text, keep="") == line.text

@@ -3,7 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from callboard.drafts.model import HumanResponse, State
+from callboard.drafts.model import State
+from callboard.drafts.response import HumanResponse
 
 
 def test_a_state_begins_without_an_answer():

@@ -71,7 +71,7 @@ class Stage:
 
     def __init__(self, tp: Any, factory: Callable[[], Any] | None = None) -> None:
         self.type = StateType(tp, name="test")
-        self.live: Any = self.type.initial()
+        self.live: Any = self.type.initial()[0]
         if factory is not None:
             self.live = self.type.kind.renew(factory(), "", inside=False)[0]
 

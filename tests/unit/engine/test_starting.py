@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from callboard import Approval, Callboard, Phase, State, Workflow
+from callboard.engine.offers import WorkflowInfo
 from callboard.errors import (
     PhaseError,
     SessionExists,
@@ -153,6 +154,22 @@ def test_who_does_not_say_what_it_takes_takes_anything(start: Callable[..., Any]
 )
 def test_the_annotation_becomes_a_schema(start: Callable[..., Any], schema: dict[str, Any]) -> None:
     assert workflow(start).input_schema == schema
+
+
+def test_the_name_and_the_docstring_say_what_is_taken() -> None:
+    def start(state: Trip, city: str) -> None:
+        """Where
+        to go.
+
+        More of it.
+        """
+
+    told = WorkflowInfo.of(workflow(start))
+    assert (told.input_name, told.input_about) == ("city", "Where to go.")
+    for silent in (None, only_state):
+        told = WorkflowInfo.of(workflow(silent))
+        assert (told.input_name, told.input_about) == (None, None)
+    assert WorkflowInfo.of(workflow(Starter())).input_about is None
 
 
 def test_a_model_becomes_a_schema_with_its_fields() -> None:

@@ -14,7 +14,7 @@ from callboard.engine.outputs import OutputType
 from callboard.engine.ports import Item, Output
 from callboard.events.payloads.agents import AgentDetails
 from callboard.events.rows import KEYS, Query
-from callboard.state.statistics import DAY_MS
+from callboard.state.statistics import DAY_MS, Spread
 from callboard.testing.fake_clock import FakeClock
 
 SESSIONS = 100_000
@@ -94,6 +94,29 @@ def fill(path: Path, now_ms: int) -> None:
         )
 
 
+def add(path: Path, workflow: str, runs: int, until_ms: int) -> None:
+    """Runs that took a millisecond for each letter of their workflow, one a second."""
+    with closing(sqlite3.connect(path)) as database, database:
+        database.executemany(
+            "INSERT INTO sessions (id, workflow, created_at, phase, ended, ended_at) "
+            "VALUES (?, ?, ?, 'p', 'completed', ?)",
+            (
+                (f"{workflow}-{number:06}", workflow, at, at + len(workflow))
+                for number, at in enumerate(range(until_ms, until_ms - runs * 1000, -1000))
+            ),
+        )
+
+
+async def test_a_busy_workflow_leaves_a_rare_one_its_durations(tmp_path: Path) -> None:
+    async with Callboard.open(tmp_path / "x.db") as board:
+        now = board.clock.now_ms()
+        add(tmp_path / "x.db", "busy", 3000, now)
+        add(tmp_path / "x.db", "rare run", 3, now - DAY_MS)
+        busy, rare = (await board.statistics.overview()).workflows
+    assert (busy.runs, busy.duration) == (3000, Spread(4, 4, 2000))
+    assert (rare.runs, rare.duration) == (3, Spread(8, 8, 3))
+
+
 async def turns(during: Callable[[], Any]) -> tuple[Any, int]:
     """What it gives, and how often the loop turned meanwhile."""
     count = 0
@@ -118,7 +141,9 @@ async def test_a_hundred_thousand_sessions(tmp_path: Path) -> None:
     async with Callboard.open(tmp_path / "x.db") as board:
         fill(tmp_path / "x.db", board.clock.now_ms())
         whole, turned = await turns(lambda: board.statistics.overview(days=365))
-        assert (whole.total.runs, len(whole.workflows), whole.limited) == (SESSIONS, 20, True)
+        assert (whole.total.runs, len(whole.workflows), whole.limited) == (SESSIONS, 20, False)
+        add(tmp_path / "x.db", "w1", 1, board.clock.now_ms())
+        assert (await board.statistics.overview(days=365)).limited
         assert whole.total.input_tokens == 10 * SESSIONS
         assert turned > 5
         one, turned = await turns(lambda: board.statistics.workflow("w0", days=365))

@@ -6,13 +6,17 @@ from collections.abc import AsyncIterator, Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import get_ident
+from typing import Any
 
 import pytest
 
 from callboard.errors import PositionConflict, StoreBusy, StoreCorrupt, StoreError, StoreFull
+from callboard.events.envelope import Event
 from callboard.events.rows import Cell, Put, Query
 from callboard.log.owners import Heartbeat
-from callboard.log.protocol import Base, Writing
+from callboard.log.protocol import Base, Portion, Writing
+from callboard.log.records import StoredEvent, restore
 from callboard.log.sqlite import ancestry as sqlite_ancestry
 from callboard.log.sqlite import commit as sqlite_commit
 from callboard.log.sqlite import reader as sqlite_reader
@@ -25,8 +29,10 @@ from callboard.log.write_lock import Turnstile
 from callboard.testing.log_suite_material import (
     PATIENCE,
     changing,
+    completed,
     described,
     happened,
+    intent,
     places,
     session_row,
     several,
@@ -98,12 +104,53 @@ async def test_a_slow_disk_is_waited_for_in_a_thread(log: SqliteLog):
     assert log._writer._pace._average < 1.0
 
 
+async def test_what_is_large_is_restored_in_a_thread(
+    log: SqliteLog, monkeypatch: pytest.MonkeyPatch
+):
+    where: list[tuple[str, bool]] = []
+
+    def noting(stored: StoredEvent, *given: Any) -> Event:
+        event = restore(stored, *given)
+        where.append((stored.name, get_ident() == loop))
+        return event
+
+    loop, large = get_ident(), "x" * 5_000_000
+    monkeypatch.setattr(sqlite_reader, "restore", noting)
+    await log.append("s", [happened("small"), completed(large), happened("small")])
+    await log.append("s", [intent([large, 1], {0: 2}), happened("note", {"text": large})])
+    expected = [
+        ("small", True),
+        ("agent:completed", False),
+        ("small", True),
+        ("state:intent", False),
+        ("note", False),
+    ]
+    events = await log.read("s")
+    assert where == expected
+    assert [event.payload for event in events] == [
+        {},
+        {"agent": "a", "output": large},
+        {},
+        {
+            "patches": [
+                {"op": "add", "path": "/0", "value": large},
+                {"op": "add", "path": "/1", "value": 1},
+            ]
+        },
+        {"text": large},
+    ]
+    where.clear()
+    assert [event for _, event in await log.read_all(0)] == events
+    assert where == expected
+    assert places(await log.read("s", limit=Portion(10, 6_000_000))) == [1, 2, 3, 4]
+
+
 def test_a_disk_is_slow_when_it_is_so_for_long():
     disk = sqlite_writer.DiskPace()
     disk.note(5.0)
     assert disk.quick()
     for _ in range(10):
-        disk.note(0.004)
+        disk.note(0.008)
     assert not disk.quick()
     assert sum(disk.quick() for _ in range(320)) == 10
     for _ in range(30):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import StoreBusy, StoreError, StoreForeign
+from callboard.log.sqlite import file as sqlite_file
 from callboard.log.sqlite.file import APPLICATION_ID, connect, create_private, prepare, recognise
 from callboard.log.sqlite.log import SqliteLog
 from callboard.log.sqlite.setup import live_folder
@@ -50,9 +51,24 @@ async def test_the_settings_that_durability_needs(tmp_path: Path):
 
     assert pragma("journal_mode") == "wal"
     assert pragma("synchronous") == 2
-    assert pragma("page_size") == 8192
+    assert pragma("page_size") == 4096
     assert pragma("application_id") == APPLICATION_ID
     assert pragma("busy_timeout") == 0
+    await log.close()
+
+
+async def test_an_older_database_keeps_its_page_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with monkeypatch.context() as older:
+        older.setattr(sqlite_file, "PAGE_SIZE", 8192)
+        log = SqliteLog.open(tmp_path / "log.db")
+        await log.append("s", several(2))
+        await log.close()
+    log = SqliteLog.open(tmp_path / "log.db")
+    await log.append("s", several(2))
+    assert log._database.execute("PRAGMA page_size").fetchone() == (8192,)
+    assert len(await log.read("s")) == 4
     await log.close()
 
 

@@ -16,7 +16,8 @@ class Measured:
         self._now = 0.0
         monkeypatch.setattr(running.time, "thread_time", lambda: self._now)
         self.seen: list[float] = []
-        self.watch = LoopWatch(self.seen.append)
+        self.is_idle = True
+        self.watch = LoopWatch(self.seen.append, lambda: self.is_idle)
         self.watch.start()
 
     def look(self, busy: float) -> float:
@@ -46,6 +47,13 @@ async def test_with_nothing_to_do_it_looks_rarely(measured: Measured):
     assert waits[-1] == 2.0
     # What little a server does in two seconds is no reason to look closely.
     assert measured.look(0.02) == 2.0
+
+
+async def test_it_looks_often_while_a_request_waits_for_a_thread(measured: Measured):
+    measured.is_idle = False
+    assert {measured.look(0.0001) for _ in range(50)} == {0.05}
+    measured.is_idle = True
+    assert [measured.look(0.0001) for _ in range(25)][-1] == 2.0
 
 
 async def test_it_looks_closely_at_once_when_something_happens(measured: Measured):

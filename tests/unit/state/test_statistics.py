@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from callboard.state.statistics import (
     DAY_MS,
     Period,
+    busiest_workflows,
     outcomes,
     percentile,
     recent_runs,
@@ -106,8 +107,10 @@ def test_workflows_come_busiest_first_with_their_own_durations() -> None:
         counted(19_999, "failed", 4, workflow="b"),
         counted(20_000, "completed", 1, workflow="b"),
     ]
-    done = [{"workflow": "a", "created_at": 5, "ended_at": 25}]
-    busy, quiet = summaries(rows, done, Period(2, NOW))
+    assert busiest_workflows(rows, 1) == ["b"]
+    done = {"a": [{"created_at": 5, "ended_at": 25}], "b": []}
+    order = busiest_workflows(rows, 2)
+    busy, quiet = summaries(rows, {one: done[one] for one in order}, Period(2, NOW))
     assert (busy.workflow, busy.runs, busy.duration) == ("b", 5, None)
     assert (quiet.workflow, quiet.runs) == ("a", 1)
     assert quiet.duration is not None

@@ -8,9 +8,11 @@ import pytest
 from tests.unit.tui.scenes import choices, one, permission, plan
 from tests.unit.tui.scripted import ScriptedSource, plate, question
 from tests.unit.tui.stage import staged
+from textual import events
 
 from callboard.board.plate import Plate
 from callboard.interactions.records import Interaction
+from callboard.tui.choices import ChoicesDialog
 from callboard.tui.dialog import Decline
 from callboard.tui.verdict_dialog import RulingDialog
 
@@ -263,3 +265,11 @@ async def test_an_enter_that_is_quicker_than_the_dialog_counts_if_all_is_in_view
             await stage.press("end")
             assert "Enter: confirm" in stage.text
         assert bool(source.answers) is sent
+
+
+def test_keys_do_nothing_before_the_question_is_shown():
+    dialog = ChoicesDialog(choices(), "Claude Code")  # Not composed yet.
+    dialog.on_key(events.Key("2", "2"))
+    assert dialog._answers == []
+    assert not dialog.check_action("take", ())
+    assert dialog.check_action("leave", ())

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'react'
+import { messageOf, useKept } from '../forms/useKept'
 import { MessageField } from '../parts/MessageField'
 import { KEYS } from '../shell/keys'
 import { useShortcut } from '../shell/shortcuts'
@@ -9,14 +10,17 @@ interface Props {
   /** What the button says. */
   readonly no: string
   readonly disabled: boolean
+  /** Under which name the answer is kept that the message goes with. */
+  readonly keep: string
   /** Whether the key of a no opens it. */
   readonly keys?: boolean
   readonly decline: (message: string) => void
 }
 
 /** A no with a message, folded away until it is needed. */
-export function Decline({ summary, no, disabled, keys = false, decline }: Props) {
-  const [text, setText] = useState('')
+export function Decline({ summary, no, disabled, keep, keys = false, decline }: Props) {
+  const [text, setText] = useKept(messageOf(keep), () => '')
+  const [wasKept] = useState(text !== '')
   const fold = useRef<HTMLDetailsElement>(null)
   const send = () => {
     if (!disabled) decline(text.trim())
@@ -27,7 +31,7 @@ export function Decline({ summary, no, disabled, keys = false, decline }: Props)
     fold.current.querySelector('textarea')?.focus()
   }
   return (
-    <details className="folded" ref={fold}>
+    <details className="folded" ref={fold} open={wasKept}>
       <summary>{summary}</summary>
       <MessageField text={text} onChange={setText} send={send} />
       <div className="row">

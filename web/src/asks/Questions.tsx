@@ -58,7 +58,11 @@ export function Questions(props: Props) {
         </button>
         {!answers && <span className="field__hint">{missing(questions)}</span>}
       </div>
-      <Decline summary={text.declineFolded} no={text.decline} {...{ keys, disabled, decline }} />
+      <Decline
+        summary={text.declineFolded}
+        no={text.decline}
+        {...{ keys, disabled, keep, decline }}
+      />
     </form>
   )
 }

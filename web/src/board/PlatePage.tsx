@@ -4,6 +4,7 @@ import { Ago } from '../parts/Ago'
 import { Empty } from '../parts/Empty'
 import { BackIcon, PinIcon } from '../parts/icons'
 import { Problem } from '../parts/Problem'
+import { LONGEST_ADDRESS, shorten } from '../parts/shorten'
 import { whole } from '../parts/times'
 import { visible } from '../parts/visible'
 import { Link } from '../router/Link'
@@ -168,7 +169,7 @@ function Gone({ id }: { readonly id: string }) {
   return (
     <>
       <header>
-        <h1>{text.plate.gone(id)}</h1>
+        <h1>{text.plate.gone(shorten(visible(id), LONGEST_ADDRESS))}</h1>
       </header>
       <Empty title={text.plate.goneTitle}>
         <p>{text.plate.goneWhy}</p>

@@ -28,7 +28,7 @@ export function flatten(given: unknown, root: Schema): Flat {
   return { schema: {}, nullable: false, variants: [] }
 }
 
-/** The schema with one reference or one `allOf` resolved; null when there is none. */
+/** The schema with one reference or one `allOf` resolved; null when it can't be resolved. */
 function stepped(schema: Schema, root: Schema): Schema | null {
   if (typeof schema.$ref === 'string') {
     const { $ref, ...beside } = schema

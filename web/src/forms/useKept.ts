@@ -16,9 +16,14 @@ export function useKept<T>(key: string, initial: () => T) {
   return [value, put] as const
 }
 
-/** Forget what was kept. */
+/** Under which name the message that goes with it is kept. */
+export function messageOf(key: string): string {
+  return `${key}.message`
+}
+
+/** Forget what was kept, with its message. */
 export function forget(key: string): void {
-  attempt(() => sessionStorage.removeItem(key))
+  for (const one of [key, messageOf(key)]) attempt(() => sessionStorage.removeItem(one))
 }
 
 function found<T>(key: string): T | null {

@@ -5,7 +5,7 @@ import { Questions } from '../asks/Questions'
 import { type Verdict as Ruled, Ruling } from '../asks/Ruling'
 import { forget } from '../forms/useKept'
 import { Decision } from '../interactive/Decision'
-import { useDecision } from '../interactive/useDecision'
+import { keptAs as decisionKey, useDecision } from '../interactive/useDecision'
 import { decisionsOf, wantedOf } from '../interactive/wanted'
 import { isSettling } from '../outbox/moving'
 import { UndoButton } from '../outbox/Outbox'
@@ -129,10 +129,10 @@ function Ways(props: WaysProps) {
   }
 }
 
-function Approval({ keys, disabled, answer }: WaysProps) {
+function Approval({ question, keys, disabled, answer }: WaysProps) {
   const decide = (approved: boolean, message?: string) =>
     answer(message ? { value: { approved, message } } : { approved })
-  return <Verdicts {...{ keys, disabled }} onVerdict={decide} />
+  return <Verdicts {...{ keys, disabled }} keep={keptAs(question)} onVerdict={decide} />
 }
 
 function FreeText({ question, disabled, answer, label }: WaysProps & { readonly label: string }) {
@@ -160,6 +160,7 @@ function Declined({ question, disabled, onRefused }: WaysProps) {
       summary={text.answer.declineWith}
       no={text.answer.decline}
       disabled={disabled || isPending}
+      keep={decisionKey(question.id)}
       decline={decline}
     />
   )

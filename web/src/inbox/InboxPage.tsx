@@ -1,4 +1,4 @@
-import { useInbox } from '@callboard/react'
+import { NotFound, useInbox } from '@callboard/react'
 import { useMemo, useState } from 'react'
 import { Empty } from '../parts/Empty'
 import { BackIcon } from '../parts/icons'
@@ -18,6 +18,7 @@ import { Toolbar } from './Toolbar'
 import { text } from './text'
 import { byUrgency } from './urgency'
 import { clearFilters, inboxAddress, useFilters } from './useFilters'
+import { useFound } from './useFound'
 import { useMe } from './useMe'
 import { type Selection, useSelection } from './useSelection'
 import { Views } from './Views'
@@ -28,7 +29,8 @@ export function InboxPage({ question: chosen }: { readonly question: string | nu
   const minute = useNow(60_000)
   const me = useMe()
   const filtering = useFilters()
-  const sorted = useMemo(() => byUrgency(interactions, minute), [interactions, minute])
+  const known = useFound(interactions, hasMore, filtering.filters)
+  const sorted = useMemo(() => byUrgency(known, minute), [known, minute])
   const found = fitting(sorted, filtering.filters, me.names)
   const rows = rowsOf(found, filtering.grouping)
   // In the order of the list, which groups may have changed.
@@ -44,8 +46,9 @@ export function InboxPage({ question: chosen }: { readonly question: string | nu
         <div>
           <h1>{text.title}</h1>
           <p className="quiet">
-            {isLoading ? text.loading : summary(listed.length, sorted.length, hasMore)}
+            {isLoading ? text.loading : summary(listed.length, interactions.length, hasMore)}
           </p>
+          <Oldest count={interactions.length} hasMore={hasMore} />
         </div>
         <NotificationSwitch />
       </header>
@@ -80,6 +83,11 @@ export function InboxPage({ question: chosen }: { readonly question: string | nu
       )}
     </div>
   )
+}
+
+/** Where the questions are that are not listed. */
+function Oldest({ count, hasMore }: { readonly count: number; readonly hasMore: boolean }) {
+  return hasMore && <p className="quiet">{text.oldest(count)}</p>
 }
 
 interface KeysProps {
@@ -125,14 +133,23 @@ function Chosen({ selection }: { readonly selection: Selection }) {
           onHeld={moveOn}
         />
       )}
-      {error && <Problem error={error} />}
+      {error && <NotShown error={error} />}
     </div>
+  )
+}
+
+function NotShown({ error }: { readonly error: Error }) {
+  if (!(error instanceof NotFound)) return <Problem error={error} />
+  return (
+    <Empty title={text.gone.title}>
+      <p>{text.gone.why}</p>
+    </Empty>
   )
 }
 
 function summary(shown: number, count: number, hasMore: boolean): string {
   if (count === 0) return text.caughtUp
-  return shown < count ? text.summaryOf(shown, count) : text.summary(count, hasMore)
+  return shown < count ? text.summaryOf(shown, count, hasMore) : text.summary(count, hasMore)
 }
 
 function NoMatch() {

@@ -28,6 +28,7 @@ import { QuestionContext } from './QuestionContext'
 import { Receipt } from './Receipt'
 import { text } from './text'
 import { isPressing } from './urgency'
+import { focusPrompt } from './useSelection'
 
 interface Props {
   readonly question: Interaction
@@ -43,7 +44,7 @@ export function QuestionDetail({ question, onNext, onHeld }: Props) {
   const ask = askOf(question)
   const wanted = wantedOf(question)
   useEffect(() => {
-    if (takesFocus()) document.getElementById('prompt')?.focus({ preventScroll: true })
+    if (takesFocus()) focusPrompt()
   }, [])
   return (
     <ReadFirst>

@@ -13,8 +13,10 @@ export const text = {
   caughtUp: 'You’re all caught up',
   summary: (count: number, hasMore: boolean) =>
     hasMore ? `More than ${plural(count, 'open question')}` : plural(count, 'open question'),
-  summaryOf: (shown: number, count: number) =>
-    `${shown.toLocaleString('en-US')} of ${plural(count, 'open question')}`,
+  summaryOf: (shown: number, count: number, hasMore: boolean) =>
+    `${shown.toLocaleString('en-US')} of ${hasMore ? 'more than ' : ''}${plural(count, 'open question')}`,
+  oldest: (count: number) =>
+    `The ${count.toLocaleString('en-US')} oldest are listed. Search or filter to find the others.`,
 
   zero: {
     title: 'Inbox zero',
@@ -22,6 +24,10 @@ export const text = {
     start: 'Start a session',
     connect: 'To answer coding agents here, connect them:',
     command: 'callboard hooks install',
+  },
+  gone: {
+    title: 'Question not found',
+    why: 'It may have been deleted with its session, or the address is wrong.',
   },
   none: {
     title: 'No matching questions',

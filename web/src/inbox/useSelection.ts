@@ -1,7 +1,7 @@
 import { isOpen, useInteraction } from '@callboard/react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { askOf } from '../asks/ask'
-import { noteMoved, wantFocus } from '../outbox/moving'
+import { noteMoved, onReturn, wantFocus } from '../outbox/moving'
 import { isHeld } from '../outbox/outbox'
 import { navigate } from '../router/navigation'
 import type { Interaction } from '../server/types'
@@ -15,7 +15,7 @@ export interface Selection {
   readonly hasNext: boolean
   readonly move: (step: 1 | -1) => void
   /**
-   * Go to the next question that is not answered yet, with the focus; stay if there is none. A
+   * Go to the next question that is not answered yet, with the focus; stay if all are. A
    * coding agent's is left to a click: what it is allowed cannot be taken back.
    */
   readonly moveOn: () => void
@@ -46,7 +46,24 @@ export function useSelection(
     wantFocus()
     show(next.id)
   }
+  useEffect(
+    () =>
+      onReturn((undone) => {
+        if (undone === id) focusPrompt()
+        else {
+          wantFocus()
+          show(undone)
+        }
+        return true
+      }),
+    [id],
+  )
   return { id, shown, error: shown ? null : error, hasNext: rest.length > 0, move, moveOn }
+}
+
+/** Give the focus to the question that is shown. */
+export function focusPrompt(): void {
+  document.getElementById('prompt')?.focus({ preventScroll: true })
 }
 
 /** From its start: where the page was scrolled to, the end of it would count as read. */

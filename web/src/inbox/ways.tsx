@@ -18,12 +18,14 @@ interface KeyedWay extends Way {
 }
 
 interface VerdictProps extends KeyedWay {
+  /** Under which name what is written is kept. */
+  readonly keep: string
   /** Told with what a no is explained by, if it is. */
   readonly onVerdict: (approved: boolean, message?: string) => void
 }
 
 /** Yes or no. A yes is for all that is asked, so its end has to have been in view. */
-export function Verdicts({ keys, disabled, onVerdict }: VerdictProps) {
+export function Verdicts({ keys, disabled, keep, onVerdict }: VerdictProps) {
   const why = useId()
   const { isAllowed, only } = useAllowed(text.answer.approve)
   const approve = () => only(() => onVerdict(true))
@@ -52,7 +54,7 @@ export function Verdicts({ keys, disabled, onVerdict }: VerdictProps) {
       <Decline
         summary={text.answer.rejectWith}
         no={text.answer.sendRejection}
-        disabled={disabled}
+        {...{ disabled, keep }}
         decline={(message) => onVerdict(false, message)}
       />
       {keys && <Key name="y" label={text.answer.approve} run={approve} />}

@@ -101,6 +101,7 @@ function Ways({ question, wanted, keys, disabled, refused, decide, onChange }: W
   const verdicts = (
     <Verdicts
       {...{ keys, disabled }}
+      keep={keptAs(question.id)}
       onVerdict={(yes, message) => decide(yes ? 'approved' : 'rejected', message)}
     />
   )

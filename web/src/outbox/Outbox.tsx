@@ -2,7 +2,10 @@ import { useEffect } from 'react'
 import { grouped } from '../parts/grouped'
 import { KeyHint } from '../parts/KeyHint'
 import { visible } from '../parts/visible'
+import { navigate } from '../router/navigation'
+import { to } from '../router/route'
 import { useShortcut } from '../shell/shortcuts'
+import { returnTo, wantFocus } from './moving'
 import { listenForLeaving, type Outgoing, undo, useOutbox } from './outbox'
 import { useShown } from './shown'
 import { text } from './text'
@@ -55,13 +58,21 @@ interface UndoProps {
 /** Takes an answer back, with those that were given together with it. */
 export function UndoButton({ outgoing, keys }: UndoProps) {
   return (
-    <button type="button" className="button" onClick={() => undo(outgoing)}>
+    <button type="button" className="button" onClick={() => takeBack(outgoing)}>
       {text.undo} {keys && <KeyHint>u</KeyHint>}
     </button>
   )
 }
 
+/** Undo, and return to the question. Answers that were given together have no one place. */
+function takeBack(outgoing: Outgoing): void {
+  undo(outgoing)
+  if (outgoing.batch || returnTo(outgoing.id)) return
+  wantFocus()
+  navigate(to.inbox(outgoing.id))
+}
+
 function UndoKey({ outgoing }: Pick<UndoProps, 'outgoing'>) {
-  useShortcut(text.group, 'u', text.undoKey, () => undo(outgoing))
+  useShortcut(text.group, 'u', text.undoKey, () => takeBack(outgoing))
   return null
 }

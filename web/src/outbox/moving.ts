@@ -1,7 +1,23 @@
 const SETTLES_MS = 600
 const answered = new Set<string>()
+const returners = new Set<Returner>()
 let moved = Number.NEGATIVE_INFINITY
 let isFocusWanted = false
+
+/** Shows a question again and gives it the focus; false if this page doesn't have it. */
+type Returner = (id: string) => boolean
+
+/** Say how the page brings back a question whose answer was undone. */
+export function onReturn(returner: Returner): () => void {
+  returners.add(returner)
+  return () => returners.delete(returner)
+}
+
+/** Bring back a question whose answer was undone; false if no page here has it. */
+export function returnTo(id: string): boolean {
+  noteMoved()
+  return [...returners].some((returner) => returner(id))
+}
 
 /** Note that someone answered here, and so expects the focus to continue from there. */
 export function noteAnswered(id: string): void {

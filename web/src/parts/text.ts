@@ -5,6 +5,11 @@ export const text = {
   agents: { claude: 'Claude Code', codex: 'Codex', gemini: 'Gemini CLI', opencode: 'opencode' },
   anAgent: 'An agent',
   message: 'Message (optional)',
+  clipboard: {
+    copied: 'Copied to the clipboard.',
+    notCopied: 'Can’t copy: the browser blocked access to the clipboard.',
+  },
+  command: { copy: 'Copy', copied: 'Copied' },
   retry: 'Try again',
   dismiss: 'Dismiss',
   problems: {

@@ -7,13 +7,13 @@ import { folded, isPlain } from './folding'
 import { attachedOf } from './images'
 import { text as words } from './text'
 
-// It is large and few pages need it: the plain text is there until it has come.
-const Markdown = lazy(() =>
-  import('./Markdown').then(
-    (loaded) => ({ default: loaded.Markdown }),
-    () => ({ default: Plain }),
-  ),
+// It is large and few pages need it. It is fetched beside the question, and the plain text is there
+// until it has come.
+const fetched = import('./Markdown').then(
+  (loaded) => ({ default: loaded.Markdown }),
+  () => ({ default: Plain }),
 )
+const Markdown = lazy(() => fetched)
 
 /** What is shown if it never comes. */
 function Plain({ text }: { readonly text: string }) {

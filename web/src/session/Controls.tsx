@@ -27,27 +27,11 @@ export function Controls({ session, position, onFork }: Props) {
   const [asking, setAsking] = useState<'cancel' | 'delete' | null>(null)
   const { sessionId, status } = session
   const ended = ENDED.has(status)
-  const paused = status === 'paused'
-  const { pause, resume } = useWorkflowVCR()
-  const turn = useMutation({
-    mutationFn: async () => void (await (paused ? resume(sessionId) : pause(sessionId))),
-  })
-  useShortcut(text.controls.group, 'p', text.controls.pauseOrResume, () => {
-    if (!ended) turn.mutate()
-  })
   useShortcut(text.controls.group, 'f', text.controls.fork, onFork)
   return (
     <div className="controls">
       <div className="row">
-        <button
-          type="button"
-          className="button"
-          disabled={ended || turn.isPending}
-          onClick={() => turn.mutate()}
-        >
-          {paused ? <PlayIcon /> : <PauseIcon />}
-          {paused ? text.controls.resume : text.controls.pause} <KeyHint>p</KeyHint>
-        </button>
+        {!ended && <PauseButton session={session} />}
         <button
           type="button"
           className="button"
@@ -75,9 +59,33 @@ export function Controls({ session, position, onFork }: Props) {
         )}
         <ShareMenu sessionId={sessionId} position={position} />
       </div>
-      {turn.error && <Problem error={turn.error} />}
       {asking && <EndDialog what={asking} sessionId={sessionId} onClose={() => setAsking(null)} />}
     </div>
+  )
+}
+
+/** Pauses a session, or resumes it. One that has ended can do neither. */
+function PauseButton({ session }: Pick<Props, 'session'>) {
+  const { sessionId, status } = session
+  const paused = status === 'paused'
+  const { pause, resume } = useWorkflowVCR()
+  const turn = useMutation({
+    mutationFn: async () => void (await (paused ? resume(sessionId) : pause(sessionId))),
+  })
+  useShortcut(text.controls.group, 'p', text.controls.pauseOrResume, () => turn.mutate())
+  return (
+    <>
+      <button
+        type="button"
+        className="button"
+        disabled={turn.isPending}
+        onClick={() => turn.mutate()}
+      >
+        {paused ? <PlayIcon /> : <PauseIcon />}
+        {paused ? text.controls.resume : text.controls.pause} <KeyHint>p</KeyHint>
+      </button>
+      {turn.error && <Problem error={turn.error} />}
+    </>
   )
 }
 

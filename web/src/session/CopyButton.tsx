@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { copyText } from './clipboard'
+import { copyAndSay } from '../parts/clipboard'
 
 interface Props {
   /** What is copied; asked for when it is needed, because it may be large. */
@@ -16,7 +16,7 @@ export function CopyButton({ value, label, children }: Props) {
       className="button button--plain copy"
       aria-label={label}
       title={label}
-      onClick={() => void copyText(value())}
+      onClick={() => void copyAndSay(value())}
     >
       {children ?? <CopyIcon />}
     </button>

@@ -1,4 +1,5 @@
 import { useId, useMemo, useState } from 'react'
+import { shorten } from '../parts/shorten'
 import { onOneLine } from '../parts/visible'
 import type { Edge, SerializedEvent, Workflow } from '../server/types'
 import { layout, NODE, type Placed } from './layout'
@@ -196,10 +197,6 @@ function underName({ phases }: Stop, path: Path): string {
   if (!phase) return ''
   const skipped = path.skipped.has(phase.name) ? text.graph.skipped : null
   return [skipped, phase.agent, phase.human ? text.graph.person : null].filter(Boolean).join(' · ')
-}
-
-function shorten(name: string, most: number): string {
-  return name.length > most ? `${name.slice(0, most - 1)}…` : name
 }
 
 /** A list that is read aloud has to end. */

@@ -12,10 +12,12 @@ import { headlineOf } from '../asks/headline'
 import { AnswerForm } from '../inbox/AnswerForm'
 import { Brief } from '../interactive/Brief'
 import { wantedOf } from '../interactive/wanted'
-import { noteMoved } from '../outbox/moving'
+import { noteMoved, onReturn } from '../outbox/moving'
 import { useOutbox } from '../outbox/outbox'
 import { Empty } from '../parts/Empty'
 import { Problem } from '../parts/Problem'
+import { LONGEST_ADDRESS, shorten } from '../parts/shorten'
+import { visible } from '../parts/visible'
 import { PromptText } from '../prompts/PromptText'
 import { Passage } from '../reading/Passage'
 import { End, ReadFirst } from '../reading/ReadBox'
@@ -23,13 +25,15 @@ import { Link } from '../router/Link'
 import { useParameter } from '../router/navigation'
 import { to } from '../router/route'
 import { problemOf } from '../server/queries'
-import type { Interaction, SerializedEvent, Session } from '../server/types'
+import type { Interaction, SerializedEvent, Session, Workflow } from '../server/types'
 import { usePageName } from '../shell/useTitle'
 import { ENDED } from './Controls'
 import { Failure } from './Failure'
 import { ForkDialog } from './ForkDialog'
+import { isOver, lastWork } from './forking'
 import { Graph } from './Graph'
 import { LedgerPanel } from './LedgerPanel'
+import { NothingToRun } from './NothingToRun'
 import { Scrubber } from './Scrubber'
 import { SessionHeader } from './SessionHeader'
 import { Speech } from './Speech'
@@ -38,11 +42,13 @@ import { Timeline } from './Timeline'
 import { text } from './text'
 
 const LOOKS_EVERY = 2_000
+const NONE: ReadonlyArray<SerializedEvent> = []
 
 /** One session: where it is, how it got there, and every state on the way. */
 export function SessionPage({ id }: { readonly id: string }) {
   const { session, error: refused, refetch } = useSession(id)
   const { events, error } = useWorkflowData(id)
+  const { workflows, isLoading } = useWorkflows()
   usePageName(session?.title ?? undefined)
   const gone = [refused, error].find((one) => one instanceof SessionNotFound)
   const ended = session !== undefined && ENDED.has(session.status)
@@ -63,35 +69,42 @@ export function SessionPage({ id }: { readonly id: string }) {
     return (
       <div className="page">
         <header>
-          <h1>{text.session(id)}</h1>
+          <h1>{text.session(shorten(visible(id), LONGEST_ADDRESS))}</h1>
         </header>
         {refused && <Problem error={refused} onRetry={refetch} />}
       </div>
     )
   }
-  return <Opened session={session} events={events} error={problemOf(error, events.length > 0)} />
+  return (
+    <Opened
+      session={session}
+      // All panels at once: a graph that came later would push the others down.
+      events={isLoading ? NONE : events}
+      workflow={workflows.find((one) => one.id === session.workflow)}
+      error={problemOf(error, events.length > 0)}
+    />
+  )
 }
 
 interface OpenedProps {
   readonly session: Session
   readonly events: ReadonlyArray<SerializedEvent>
+  readonly workflow: Workflow | undefined
   readonly error: Error | null
 }
 
-function Opened({ session, events, error }: OpenedProps) {
+function Opened({ session, events, workflow, error }: OpenedProps) {
   const [at, setAt] = useParameter('at')
-  const [forking, setForking] = useState(false)
-  const { workflows } = useWorkflows()
+  const [forking, setForking] = useState<number | null>(null)
   const { sessionId } = session
   const end = events.at(-1)?.position ?? 0
   const position = at === null ? end : Math.min(Math.max(1, Number(at) || 1), end)
   const live = at === null || position === end
-  const workflow = workflows.find((one) => one.id === session.workflow)
   const move = (wanted: number | null) =>
     setAt(wanted === null || wanted >= end ? null : String(wanted))
   return (
     <div className="page session">
-      <SessionHeader session={session} position={position} onFork={() => setForking(true)} />
+      <SessionHeader session={session} position={position} onFork={() => setForking(position)} />
       {error && <Problem error={error} />}
       <Failure session={session} events={events} position={live ? null : position} />
       <Questions session={session} />
@@ -118,9 +131,22 @@ function Opened({ session, events, error }: OpenedProps) {
           </div>
         </>
       )}
-      {forking && (
-        <ForkDialog sessionId={sessionId} position={position} onClose={() => setForking(false)} />
-      )}
+      {forking !== null &&
+        (isOver(session, events, forking) ? (
+          <NothingToRun
+            position={forking}
+            earlier={lastWork(events)}
+            onMove={setForking}
+            onClose={() => setForking(null)}
+          />
+        ) : (
+          <ForkDialog
+            key={forking}
+            sessionId={sessionId}
+            position={forking}
+            onClose={() => setForking(null)}
+          />
+        ))}
     </div>
   )
 }
@@ -136,8 +162,9 @@ function Questions({ session }: { readonly session: Session }) {
     const next = waiting.find((one) => one !== answered)
     if (!next) return
     noteMoved()
-    list.current?.querySelector<HTMLElement>(`[data-question="${CSS.escape(next.id)}"]`)?.focus()
+    focusQuestion(list.current, next.id)
   }
+  useEffect(() => onReturn((id) => focusQuestion(list.current, id)), [])
   return (
     <>
       {refused && <Problem error={refused} />}
@@ -166,6 +193,13 @@ function Questions({ session }: { readonly session: Session }) {
   )
 }
 
+/** Give the focus to a question in the list, if it is there. */
+function focusQuestion(list: HTMLElement | null, id: string): boolean {
+  const found = list?.querySelector<HTMLElement>(`[data-question="${CSS.escape(id)}"]`)
+  found?.focus()
+  return found !== undefined && found !== null
+}
+
 /** All that is asked: a coding agent's call, or the prompt and what it is about. */
 function Ask({ question }: { readonly question: Interaction }) {
   const wanted = wantedOf(question)
@@ -192,7 +226,7 @@ function Gone({ id, deleted }: { readonly id: string; readonly deleted: boolean 
   return (
     <div className="page">
       <header>
-        <h1>{text.session(id)}</h1>
+        <h1>{text.session(shorten(visible(id), LONGEST_ADDRESS))}</h1>
       </header>
       <Empty title={deleted ? text.gone.deleted : text.gone.missing}>
         <p>{deleted ? text.gone.wasDeleted : text.gone.mayBeDeleted}</p>

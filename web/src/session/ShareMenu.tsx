@@ -1,6 +1,6 @@
 import { useRef } from 'react'
+import { copyAndSay } from '../parts/clipboard'
 import { BASE, to } from '../router/route'
-import { copyText } from './clipboard'
 import { text } from './text'
 
 interface Props {
@@ -13,7 +13,7 @@ export function ShareMenu({ sessionId, position }: Props) {
   const menu = useRef<HTMLDetailsElement>(null)
   const close = () => menu.current?.removeAttribute('open')
   const copy = (value: string) => {
-    void copyText(value)
+    void copyAndSay(value)
     close()
   }
   const exported = (format: string) =>

@@ -22,8 +22,6 @@ export const text = {
     save: 'Save',
     cancel: 'Cancel',
   },
-  copied: 'Copied to the clipboard.',
-  notCopied: 'Can’t copy: the browser blocked access to the clipboard.',
   share: {
     menu: 'Share',
     link: 'Copy link to this position',
@@ -172,6 +170,13 @@ export const text = {
     retried: 'Retry started.',
     compareFailed: 'Compare with the failed session',
     invalid: (why: string) => `Not valid JSON yet: ${why}`,
+  },
+  nothingToRun: {
+    title: (position: number) => `Nothing left to run after ${position}`,
+    why: 'This session completed here, so a fork would have nothing to do.',
+    elsewhere: 'To fork elsewhere, first choose an earlier event in the timeline.',
+    cancel: 'Cancel',
+    earlier: (phase: string) => `Fork before ${phase}`,
   },
   fields: {
     legend: 'Fields to change',

@@ -23,13 +23,16 @@ export function StartDialog({ workflows, onClose }: Props) {
   const { create } = useWorkflowActions()
   const id = useId()
   const workflow = workflows.find((one) => one.id === name) ?? workflows[0]
-  const fields = fieldsOf(workflow?.inputSchema ?? null)
+  const fields = fieldsOf(workflow ?? {})
+  const takesInput = fields.length > 0 || Boolean(workflow?.inputSchema)
   const filled = Object.fromEntries(
     fields.map((one) => [one.name, values[one.name] ?? one.initial]),
   )
   const start = useMutation({
     mutationFn: async () =>
-      create(workflow?.id ?? '', inputOf(fields, filled), title.trim() ? { title } : {}),
+      create(workflow?.id ?? '', takesInput ? inputOf(fields, filled) : undefined, {
+        ...(title.trim() && { title }),
+      }),
     onSuccess: (sessionId) => navigate(to.session(sessionId)),
   })
   const submit = (event: FormEvent) => {
@@ -109,7 +112,15 @@ interface FieldProps {
 function FieldInput({ field, value, onChange }: FieldProps) {
   const id = useId()
   const options = field.kind === 'boolean' ? ['true', 'false'] : field.options
-  const common = { id, className: 'input', value, required: field.required }
+  const { hint, example } = field
+  const described = hint ? `${id}-hint` : undefined
+  const common = {
+    id,
+    className: 'input',
+    value,
+    required: field.required,
+    'aria-describedby': described,
+  }
   return (
     <div className="field">
       <label htmlFor={id}>{field.label}</label>
@@ -124,12 +135,15 @@ function FieldInput({ field, value, onChange }: FieldProps) {
         <textarea
           {...common}
           rows={field.kind === 'json' ? 5 : 1}
+          placeholder={example ?? undefined}
           inputMode={field.kind === 'number' || field.kind === 'integer' ? 'decimal' : 'text'}
           onChange={(event) => onChange(event.target.value)}
         />
       )}
-      {(field.hint || field.kind === 'json') && (
-        <span className="field__hint">{field.hint ?? text.start.json}</span>
+      {hint && (
+        <span className="field__hint" id={described}>
+          {hint}
+        </span>
       )}
     </div>
   )

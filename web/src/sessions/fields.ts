@@ -1,3 +1,5 @@
+import { flatten, type Schema } from '../forms/schema'
+import type { Workflow } from '../server/types'
 import { text } from './text'
 
 /** A field of the form that starts a session. */
@@ -8,10 +10,13 @@ export interface Field {
   readonly options: ReadonlyArray<string> | null
   readonly required: boolean
   readonly hint: string | null
+  /** A value that fits. */
+  readonly example: string | null
   readonly initial: string
 }
 
-type Schema = Readonly<Record<string, unknown>>
+/** What a workflow says about its input. */
+export type Offer = Partial<Pick<Workflow, 'inputSchema' | 'inputName' | 'inputAbout'>>
 
 /** What is asked for when an input is one value and not several. */
 const ONLY = ''
@@ -20,12 +25,35 @@ const ONLY = ''
  * The fields for an input. An object has a field for each of its members; anything else is one
  * field; and what a form cannot ask for is asked for as JSON.
  */
-export function fieldsOf(schema: Schema | null): Field[] {
-  if (schema === null) return [field(ONLY, {}, false)]
+export function fieldsOf(offer: Offer): Field[] {
+  const schema: Schema | null = offer.inputSchema ?? null
+  if (schema === null) return offer.inputName === null ? [] : [only(offer, {}, false)]
   const properties = schema.properties as Record<string, Schema> | undefined
-  if (schema.type !== 'object' || !properties) return [field(ONLY, schema, true)]
+  if (schema.type !== 'object' || !properties) {
+    const { schema: value, nullable } = flatten(schema, schema)
+    return [only(offer, value, !nullable)]
+  }
   const required = new Set(schema.required as ReadonlyArray<string> | undefined)
   return Object.entries(properties).map(([name, member]) => field(name, member, required.has(name)))
+}
+
+/** Names that say no more than that it is an input. */
+const SAYS_NOTHING: ReadonlySet<string> = new Set(['input', 'given', 'value', 'data', 'arg', '_'])
+
+/** An input that is one value: it has no members whose names would say what it is. */
+function only({ inputName, inputAbout }: Offer, schema: Schema, required: boolean): Field {
+  const plain = field(ONLY, schema, required)
+  const isDeclared = Object.keys(schema).length > 0
+  const named = inputName && !SAYS_NOTHING.has(inputName) ? text.field.named(inputName) : null
+  return {
+    ...plain,
+    label: textOf(schema.title) ?? named ?? text.field.input,
+    hint:
+      textOf(schema.description) ??
+      inputAbout ??
+      text.field.hints[isDeclared ? plain.kind : 'undeclared'],
+    example: plain.example ?? (plain.kind === 'text' ? text.field.anyText : null),
+  }
 }
 
 function field(name: string, schema: Schema, required: boolean): Field {
@@ -33,13 +61,25 @@ function field(name: string, schema: Schema, required: boolean): Field {
   const initial = schema.default
   return {
     name,
-    label: name === ONLY ? text.field.input : String(schema.title ?? name),
+    label: textOf(schema.title) ?? name,
     kind: kindOf(schema),
     options: options?.every((one) => typeof one === 'string') ? (options as string[]) : null,
     required: required && initial === undefined,
-    hint: typeof schema.description === 'string' ? schema.description : null,
+    hint: textOf(schema.description) ?? (kindOf(schema) === 'json' ? text.start.json : null),
+    example: exampleOf(schema),
     initial: initial === undefined || initial === null ? '' : asText(initial),
   }
+}
+
+function textOf(said: unknown): string | null {
+  return typeof said === 'string' ? said : null
+}
+
+/** An example of the author's, or a value of the right kind; null where any text fits. */
+function exampleOf(schema: Schema): string | null {
+  const given = (schema.examples as ReadonlyArray<unknown> | undefined)?.[0]
+  if (given !== undefined) return asText(given)
+  return text.field.examples[schema.type as keyof typeof text.field.examples] ?? null
 }
 
 const KINDS = { string: 'text', number: 'number', integer: 'integer', boolean: 'boolean' } as const

@@ -52,6 +52,17 @@ export const text = {
   },
   field: {
     input: 'Input',
+    named: (name: string) => `Input: ${name.replaceAll('_', ' ').trim()}`,
+    anyText: 'Any text',
+    examples: { integer: '3', number: '1.5', array: '["one", "two"]', object: '{"key": "value"}' },
+    hints: {
+      text: 'The text that the workflow starts with.',
+      number: 'The number that the workflow starts with.',
+      integer: 'The whole number that the workflow starts with.',
+      boolean: 'What the workflow starts with.',
+      json: 'What the workflow starts with, as JSON.',
+      undeclared: 'The workflow doesn’t say what it takes, so it gets this as text.',
+    },
     missing: (label: string) => `${label}: required.`,
     json: (label: string) => `${label}: not valid JSON. Text needs quotes: "like this".`,
     number: (label: string, whole: boolean) =>

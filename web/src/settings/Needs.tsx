@@ -1,7 +1,8 @@
 import type { TokenHolder } from '@callboard/react'
+import { Command } from '../parts/Command'
+import { signInCommand } from '../shell/signIn'
 import { text } from './text'
-
-const COMMAND = 'callboard open --admin'
+import { useServer } from './useServer'
 
 interface Props {
   readonly needed: 'operate' | 'admin'
@@ -17,11 +18,14 @@ export function Needs({ needed, scope }: Props) {
         <strong>{text.needs[needed]}</strong> {text.needs.yours(text.roles[scope])}{' '}
         {isOperator ? text.needs.signIn : text.needs.ask}
       </p>
-      {isOperator && (
-        <p>
-          <code>{COMMAND}</code>
-        </p>
-      )}
+      {isOperator && <OpenAsAdmin />}
     </div>
   )
+}
+
+/** The command as this server's own machine needs it. */
+function OpenAsAdmin() {
+  const { data, error } = useServer()
+  const command = data?.signIn ?? (error ? signInCommand(error, window.location) : null)
+  return command && <Command command={`${command} --admin`} />
 }

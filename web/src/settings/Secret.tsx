@@ -1,5 +1,6 @@
 import type { NewToken } from '@callboard/react'
 import { useId, useState } from 'react'
+import { copyText } from '../parts/clipboard'
 import { Dialog } from '../parts/Dialog'
 import { text } from './text'
 
@@ -12,11 +13,8 @@ interface Props {
 export function Secret({ made, onClose }: Props) {
   const id = useId()
   const [said, setSaid] = useState('')
-  const copy = () =>
-    void navigator.clipboard.writeText(made.secret).then(
-      () => setSaid(text.tokens.copied),
-      () => setSaid(text.tokens.notCopied),
-    )
+  const copy = async () =>
+    setSaid((await copyText(made.secret)) ? text.tokens.copied : text.tokens.notCopied)
   return (
     <Dialog title={text.tokens.made(made.token.name)} onClose={onClose}>
       <p>{text.tokens.once}</p>

@@ -1,16 +1,11 @@
-import { useWorkflowClient } from '@callboard/react'
-import { useQuery } from '@tanstack/react-query'
 import { Ago } from '../parts/Ago'
 import { Problem } from '../parts/Problem'
 import { text } from './text'
+import { useServer } from './useServer'
 
 /** Which server this is, and where its database is. */
 export function ServerFacts() {
-  const client = useWorkflowClient()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['server'],
-    queryFn: ({ signal }) => client.getServer(signal),
-  })
+  const { data, error, refetch } = useServer()
   if (error) return <Problem error={error} onRetry={() => void refetch()} />
   if (!data) return <p className="quiet">{text.loading}</p>
   return (

@@ -1,4 +1,5 @@
 import { Empty } from '../parts/Empty'
+import { LONGEST_ADDRESS, shorten } from '../parts/shorten'
 import { visible } from '../parts/visible'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
@@ -11,7 +12,7 @@ export function Lost({ path }: { readonly path: string }) {
       <header>
         <h1>{text.lost.title}</h1>
       </header>
-      <Empty title={text.lost.what(visible(path))}>
+      <Empty title={text.lost.what(shorten(visible(path), LONGEST_ADDRESS))}>
         <p>{text.lost.hint}</p>
         <p className="row">
           <Link className="button" to={to.inbox()}>

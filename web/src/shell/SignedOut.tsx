@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { Command } from '../parts/Command'
 import { BASE } from '../router/route'
 import { isHere, signInCommand } from './signIn'
 import { text } from './text'
@@ -9,7 +9,7 @@ export function SignedOut({ error }: { readonly error: unknown }) {
     <main className="signedout">
       <h1>{text.signIn.title}</h1>
       <p>{text.signIn.why(how())}</p>
-      <Command error={error} />
+      <Command command={signInCommand(error, window.location)} />
       <p className="quiet">{text.signIn.note}</p>
       <button type="button" className="button" onClick={() => window.location.reload()}>
         {text.signIn.retry}
@@ -29,7 +29,7 @@ export function SpentLink(props: { readonly error: unknown; readonly isSignedIn:
       ) : (
         <>
           <p>{text.spent.renew(how())}</p>
-          <Command error={props.error} />
+          <Command command={signInCommand(props.error, window.location)} />
         </>
       )}
       <a className="button" href={`${BASE}/`}>
@@ -41,18 +41,4 @@ export function SpentLink(props: { readonly error: unknown; readonly isSignedIn:
 
 function how(): string {
   return isHere(window.location) ? text.signIn.here : text.signIn.elsewhere
-}
-
-function Command({ error }: { readonly error: unknown }) {
-  const command = signInCommand(error, window.location)
-  const [copied, setCopied] = useState(false)
-  const copy = () => navigator.clipboard.writeText(command).then(() => setCopied(true))
-  return (
-    <div className="signedout__command">
-      <pre className="notice">{command}</pre>
-      <button type="button" className="button" onClick={copy}>
-        {copied ? text.signIn.copied : text.signIn.copy}
-      </button>
-    </div>
-  )
 }

@@ -57,8 +57,6 @@ export const text = {
     elsewhere: 'run this in a terminal, with an admin token in CALLBOARD_TOKEN:',
     note: 'It opens a link that signs this browser in. Sessions keep running in the meantime.',
     retry: 'Retry',
-    copy: 'Copy',
-    copied: 'Copied',
   },
   spent: {
     title: 'This sign-in link has expired',

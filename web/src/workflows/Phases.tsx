@@ -1,4 +1,5 @@
 import { useMemo } from 'react'
+import { shorten } from '../parts/shorten'
 import type { Workflow } from '../server/types'
 import { layout, NODE } from '../session/layout'
 import { text } from './text'
@@ -72,8 +73,4 @@ export function Phases({ workflow }: { readonly workflow: Workflow }) {
       </section>
     </div>
   )
-}
-
-function shorten(name: string, most: number): string {
-  return name.length > most ? `${name.slice(0, most - 1)}…` : name
 }

@@ -582,6 +582,8 @@ export interface ServerFacts {
   readonly databaseBytes: number
   readonly events: number
   readonly schemaVersion: number
+  /** The command that opens the dashboard, on the server's machine. */
+  readonly signIn: string
 }
 
 /** A session's current status. `running` says whether a living process drives it now. `pending` has its oldest open questions, usually all of them. `pending_count` is their total; `inbox(session_id)` returns all. */
@@ -712,6 +714,10 @@ export interface Workflow {
   readonly version: string | null
   readonly inputSchema: Readonly<Record<string, unknown>> | null
   readonly phases: ReadonlyArray<Phase>
+  /** What `start` calls its input; null without one. */
+  readonly inputName: string | null
+  /** The first paragraph of `start`'s docstring, if it takes an input. */
+  readonly inputAbout: string | null
   readonly edges: ReadonlyArray<Edge>
 }
 

@@ -16,20 +16,34 @@ export function ending(
 ): Promise<Interaction> {
   return new Promise((resolve, reject) => {
     const stop: Array<() => void> = []
+    const backoff = new Backoff()
+    let isOver = false
+    let again: ReturnType<typeof setTimeout> | undefined
     const leave = () => {
+      isOver = true
+      clearTimeout(again)
       for (const one of stop) one()
+    }
+    const lookLater = () => {
+      clearTimeout(again)
+      again = setTimeout(look, backoff.step())
+    }
+    const fail = (error: unknown) => {
+      if (signal.aborted || isOver) return
+      // The feed may still be connected, and then says nothing more.
+      if (isPassing(error)) return lookLater()
+      reject(error)
+      leave()
     }
     const look = async () => {
       try {
         const found = await client.getInteraction(id, signal)
+        backoff.reset()
         if (found.status === 'pending') return
         resolve(found)
         leave()
       } catch (error) {
-        // When the server is back, the feed says so and the question is looked at again.
-        if (signal.aborted || isPassing(error)) return
-        reject(error)
-        leave()
+        fail(error)
       }
     }
     signal.addEventListener('abort', leave)

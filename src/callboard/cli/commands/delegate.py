@@ -38,8 +38,8 @@ from callboard.events.json_values import as_object
 from callboard.statusfiles.location import find_place
 from callboard.statusfiles.publishing import published_in, with_status_files
 from callboard.statusfiles.shelf import all_workflows
+from callboard.vendors.claude.home import home
 from callboard.vendors.claude.launching import PROGRAM
-from callboard.vendors.claude.settings import home
 
 _LONGEST: Final = 1_000
 _ALSO_WITH_RESUME: Final = ("task", "session", "database", "as_json", "debug")

@@ -5,17 +5,17 @@ import gc
 import os
 import shlex
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.parse import urlsplit
 
 import click
 
 from callboard.app import Callboard
 from callboard.cli import options
-from callboard.cli.commands.open import has_browser, open_dashboard
 from callboard.cli.diagnosis import ways_to_answer
 from callboard.cli.format import preview
 from callboard.cli.printing import print_json
@@ -24,8 +24,9 @@ from callboard.cli.targets import Database
 from callboard.cli.units import size
 from callboard.cli.workflow_files import load_all
 from callboard.engine.workflow import Workflow
-from callboard.errors import MissingExtra, ValidationError
+from callboard.errors import CallboardError, MissingExtra, ValidationError
 from callboard.interactions.records import Interaction
+from callboard.log.presence import listed_servers, present
 from callboard.server.activation import inherited
 
 if TYPE_CHECKING:
@@ -165,9 +166,11 @@ def command(
     try:
         import uvloop
 
-        from callboard.server import logs
+        from callboard.server import lean_imports, logs
         from callboard.server.access import pages
         from callboard.server.settings import ServerSettings
+
+        lean_imports.import_fastapi()
     except ImportError as error:
         raise MissingExtra(
             f"`callboard serve` needs {error.name}: pip install 'callboard[server]'"
@@ -177,11 +180,32 @@ def command(
         chosen["cors_origins"] = chosen["cors_origins"] or (pages.DEFAULT_ORIGIN,)
         pages.check_development(chosen["cors_origins"], chosen["allowed_hosts"])
     logs.install(log_format)
-    opens = chosen.pop("opens") and sys.stdout.isatty() and has_browser(os.environ)
+    opens = chosen.pop("opens") and sys.stdout.isatty() and _has_browser()
     chosen["sign_in"] = _sign_in(database)
     settings = ServerSettings(**chosen)  # Every other option is a setting with the same name.
-    serving = _serve(database, workflows, settings, handed, as_json, opens)
+    listening = handed or _bind(settings, database, files)
+    serving = _serve(database, workflows, settings, listening, as_json, opens)
     _run(serving, uvloop.new_event_loop)
+
+
+def _bind(settings: "ServerSettings", database: Database, files: Sequence[str]) -> socket:
+    """Bind the port; if one of our own servers has it, the error says which and what to do."""
+    from callboard.server.running import bind
+
+    try:
+        return bind(settings)
+    except CallboardError as error:
+        for one in listed_servers():
+            if one.url is not None and urlsplit(one.url).port == settings.port:
+                other = database.command("serve", *files, "--port", "0")
+                raise CallboardError(
+                    f"A Callboard server is already running at {one.url}, on the database "
+                    f"{one.database}. Open it: {Database(str(one.database)).command('open')}  "
+                    f"Or start this one on another port: {other}",
+                    port=settings.port,
+                    url=one.url,
+                ) from error
+        raise
 
 
 def _run(
@@ -227,18 +251,16 @@ async def _serve(
     database: Database,
     workflows: list[Workflow],
     settings: "ServerSettings",
-    handed: socket | None,
+    listening: socket,
     as_json: bool,
     opens: bool,
 ) -> None:
-    from callboard.log.presence import present
     from callboard.server.hook_access import keep_hooks_in
     from callboard.server.notifications import telling
-    from callboard.server.running import bind, here, serve, spare_collector
+    from callboard.server.running import here, serve, spare_collector
     from callboard.server.tracing import traced
     from callboard.server.wiring import prepare
 
-    listening = handed or bind(settings)
     async with database.open(workflows, create=True) as board:
         app, service = prepare(board, settings, database.path)
         oldest = await board.people.find(status="pending", limit=1)
@@ -266,8 +288,16 @@ async def _serve(
                 await serve(app, service, listening, ready)
 
 
+def _has_browser() -> bool:
+    from callboard.cli.commands.open import has_browser
+
+    return has_browser(os.environ)
+
+
 def _open_browser(service: "Service", address: "Address") -> None:
     """Open the dashboard in a thread, because some browsers take seconds to respond."""
+    from callboard.cli.commands.open import open_dashboard
+
     code, _ = service.links.create()
     asyncio.get_running_loop().run_in_executor(None, open_dashboard, address.url, code)
 

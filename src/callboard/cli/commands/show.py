@@ -16,12 +16,13 @@ from callboard.cli.picture import Path, picture
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
-from callboard.display.receipts import answerer, ending
+from callboard.display.receipts import answerer_name, ending
 from callboard.engine.offers import PhaseInfo
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import CallboardError
 from callboard.events.moments import from_ms, to_ms
 from callboard.events.status import ENDED
+from callboard.interactions.kinds import is_from_board
 from callboard.interactions.records import Interaction
 from callboard.statusfiles.progress import with_progress
 from callboard.statusfiles.publishing import SOURCE
@@ -182,16 +183,20 @@ def _tell_answers(screen: Screen, report: SessionReport) -> None:
     if len(report.answered) > _MOST_STAYS:
         hidden = plural(len(report.answered) - _MOST_STAYS, "earlier question")
         screen.line((f"{hidden}; all of them with --json", "faint"))
+    shown = report.answered[-_MOST_STAYS:]
+    # A workflow has the answer at once; only a coding agent has to confirm it.
+    receipts = any(is_from_board(one.type) for one in shown)
     rows: list[list[Cell]] = [
         [
             one_line(one.prompt, _PROMPT),
             one_line(ending(one), _PROMPT),
-            one.receipt or "",
-            answerer(one),
+            *([one.receipt or ""] if receipts else []),
+            answerer_name(one),
         ]
-        for one in report.answered[-_MOST_STAYS:]
+        for one in shown
     ]
-    print_table(screen, ["question", "answer", "receipt", "by"], rows)
+    titles = ["question", "answer", *(["receipt"] if receipts else []), "answered by"]
+    print_table(screen, titles, rows)
 
 
 def _tell_standing(screen: Screen, report: SessionReport) -> None:

@@ -131,7 +131,7 @@ def _create(
     path: str | None,
     as_json: bool,
 ) -> int:
-    """Start a workflow. The previous one is archived.
+    """Create a task. The previous one is archived.
 
     Phases with the same wave run in parallel: --phase "Write docs:writer@2"
     """
@@ -192,12 +192,12 @@ def _fail(phase: str | None, error: str | None, path: str | None, as_json: bool)
 
 
 @command.command("show")
-@click.argument("workflow", required=False)
+@click.argument("workflow", metavar="[ID]", required=False)
 @_common
 def _show(workflow: str | None, path: str | None, as_json: bool) -> int:
-    """Show the progress of the current or an archived workflow.
+    """Show the progress of the current or an archived task.
 
-    WORKFLOW is the id of an archived one. `callboard task list` lists them.
+    ID is that of an archived one. `callboard task list` lists them.
     """
     return _tell(path, as_json, workflow)
 
@@ -205,7 +205,7 @@ def _show(workflow: str | None, path: str | None, as_json: bool) -> int:
 @command.command("watch")
 @_common
 def _watch(path: str | None, as_json: bool) -> int:
-    """Follow the progress of the workflow until it ends.
+    """Follow the progress of the task until it ends.
 
     The exit code is 1 if it failed.
     """
@@ -217,7 +217,7 @@ def _watch(path: str | None, as_json: bool) -> int:
 @command.command("history")
 @_common
 def _history(path: str | None, as_json: bool) -> int:
-    """Show the changes to the workflow, with times."""
+    """Show the changes to the task, with times."""
     draw_history(Screen(), _current(path), as_json=as_json)
     return DONE
 
@@ -225,17 +225,17 @@ def _history(path: str | None, as_json: bool) -> int:
 @command.command("list")
 @_common
 def _list(path: str | None, as_json: bool) -> int:
-    """List the project's workflows, the current one first."""
+    """List the project's tasks, the current one first."""
     draw_list(Screen(), all_workflows(find_place(path)), as_json=as_json)
     return DONE
 
 
 @command.command("archive")
-@click.argument("workflow", required=False)
+@click.argument("workflow", metavar="[ID]", required=False)
 @_common
 def _archive(workflow: str | None, path: str | None, as_json: bool) -> int:
-    """Archive the workflow. `show` and `list` still find it."""
-    archived = archive(workflow, path=path)
+    """Archive the task. `show` and `list` still find it."""
+    archived = archive(workflow or _current(path)["id"], path=path)
     if not as_json:
         print(f"Archived. Show it again: callboard task show {archived}")
     return _tell(path, as_json, archived)
@@ -245,7 +245,7 @@ def _current(path: str | None) -> Workflow:
     workflow = get_workflow_state(path=path)
     if workflow is None:
         raise NotFound(
-            f"There is no workflow in {find_place(path).root}. Start one: "
+            f"There is no task in {find_place(path).root}. Create one: "
             f'callboard task create "TASK" --phase {GIVEN}'
         )
     return workflow

@@ -286,7 +286,7 @@ def _print_spool(screen: Screen, lies: SpoolFindings) -> None:
     screen.line((f"{'Spool':<{_WIDTH}}", "name"), waiting, rejected, full if lies.full else "")
     for found in unrecorded(lies):
         screen.line(" " * _WIDTH, (found.said, "failed"))
-    screen.line((f"{'Heard':<{_WIDTH}}", "name"), _received(lies.received))
+    screen.line((f"{'Reports':<{_WIDTH}}", "name"), _received(lies.received))
 
 
 def _is_old(lies: SpoolFindings) -> bool:
@@ -305,7 +305,7 @@ def _waiting(lies: SpoolFindings) -> str:
 
 def _received(received: Mapping[str, object]) -> str:
     if not received:
-        return "nothing yet"
+        return "none yet; one arrives when a connected agent starts"
     parts = [f"{plural(as_whole(received.get('heard')), 'hook')}"]
     for key, said in (("garbage", "were not valid payloads"), ("failed", "could not be recorded")):
         if count := as_whole(received.get(key)):

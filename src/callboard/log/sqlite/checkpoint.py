@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from callboard.errors import StoreBusy
 from callboard.log.write_lock import Turnstile
 
-PAGES = 1000
+PAGES = 2000
 """The log is emptied after about this many written pages: 8 MB."""
 
 # How long to wait for our turn, and then for readers of an older state of the database.

@@ -9,7 +9,8 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from callboard.clock import Clock
@@ -290,8 +291,9 @@ class Committer:
             database.executemany(_MOVE_STREAM, rows)
         if batch.events:
             database.executemany(_INSERT_EVENT, batch.events)
-        for sql, values in batch.views:
-            database.execute(sql, values)
+        # In their order; sessions that do the same in one commit have the same statements.
+        for sql, views in groupby(batch.views, key=itemgetter(0)):
+            database.executemany(sql, [values for _, values in views])
 
     def _remember(self, changed: Sequence[KnownStream]) -> None:
         for known in changed:

@@ -10,12 +10,20 @@ from callboard.errors import StoreError, StoreForeign
 APPLICATION_ID = 0x43414C4C
 """"CALL", in the header of every Callboard database."""
 
-PAGE_SIZE = 8192
+PAGE_SIZE = 4096
+"""Of new databases: SQLite can't change it in one that has a write-ahead log, and older ones have
+8192. Each commit writes whole pages, and most commits change little in a handful of them.
+"""
 
-NET = 4000
+NET = 8000
 """A commit empties the write-ahead log only when it has grown to this many pages: a safety net for
 handles too short-lived to do it outside the loop (`checkpoint.py`).
 """
+
+# sqlite3 looks up an adapter for each value of these types that it binds. Without one, it looks for
+# `__conform__`, which takes longer than binding the value. These return what they are given.
+sqlite3.register_adapter(bytes, bytes.__bytes__)
+sqlite3.register_adapter(type(None), dict[None, None]().get)
 
 # Statements differ by the columns that an event's rows change; a few dozen shapes are in use.
 _STATEMENTS = 512

@@ -3,12 +3,13 @@
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 
-from callboard.events import names
+from callboard.events import codec, names
 from callboard.events.envelope import Event
 from callboard.events.rows import Query, Row
 from callboard.log.protocol import Limit
@@ -70,10 +71,20 @@ class Reader:
         while after < segment.last and not reading.quota.is_spent:
             if await _give_way(reading.until):
                 reading.until = time.perf_counter() + _LONGEST
-            after = self._slice(reading, segment.key, after, segment.last)
+            after, oversized = self._slice(reading, segment.key, after, segment.last)
+            if oversized is not None:
+                event = await self._restored_apart(oversized, reading.stream, reading.quota)
+                reading.events.append(event)
+                reading.quota.events -= 1
+                after = event.position
 
-    def _slice(self, reading: _Reading, key: int, after: int, last: int) -> int:
-        """Add events to those found; returns the position up to which that was done."""
+    def _slice(
+        self, reading: _Reading, key: int, after: int, last: int
+    ) -> tuple[int, StoredEvent | None]:
+        """Add events to those found; returns the position up to which that was done.
+
+        Stops before an event that is too large to be restored here, and returns that, too.
+        """
         # Skipped names cost time too, and the loop can't interrupt SQLite.
         last = min(last, after + _WINDOW) if reading.skip else last
         # An open cursor would hold this connection at a moment in the past.
@@ -81,14 +92,16 @@ class Reader:
         with closing(self._records(Segment(key, after + 1, last), reading.skip)) as cursor:
             for row in cursor:
                 stored = StoredEvent(*row)
-                event = self._restored(stored, reading.stream, reading.quota, known)
+                event = self._restored_here(stored, reading.stream, reading.quota, known)
+                if event is None:
+                    return stored.position - 1, stored
                 reading.events.append(event)
                 if stored.name == names.AGENT_COMPLETED:
                     known[stored.position] = stored.payload
                 reading.quota.events -= 1
                 if reading.quota.is_spent or time.perf_counter() > reading.until:
-                    return stored.position
-        return last
+                    return stored.position, None
+        return last, None
 
     def _records(self, segment: Segment, skip: Collection[str]) -> sqlite3.Cursor:
         without = f" AND name NOT IN ({', '.join('?' * len(skip))})" if skip else ""
@@ -98,23 +111,40 @@ class Reader:
             (*segment, *skip),
         )
 
-    def _restored(
+    def _restored_here(
         self,
         stored: StoredEvent,
         stream: str,
-        quota: Quota | None = None,
+        quota: Quota,
         known: Mapping[int, bytes] = MappingProxyType({}),
-    ) -> Event:
-        """`known`: payloads by their positions, which need not be read again."""
+    ) -> Event | None:
+        """The event; None if that would take too long in the event loop.
+
+        `known`: payloads by their positions, which need not be read again.
+        """
 
         def payload_at(position: int) -> bytes:
-            if position in known:
-                return known[position]
-            key = self.ancestry.owner(stream, position)
-            sql = "SELECT payload FROM events WHERE stream = ? AND position = ?"
-            return self._database.execute(sql, (key, position)).fetchone()[0]
+            return known[position] if position in known else self._payload(stream, position)
 
-        return restore(stored, stream, payload_at, quota)
+        size = quota.size
+        try:
+            return restore(stored, stream, payload_at, quota, codec.LARGE)
+        except codec.Oversized:
+            quota.size = size
+            return None
+
+    async def _restored_apart(self, stored: StoredEvent, stream: str, quota: Quota) -> Event:
+        """The event, restored in a thread, except for reading what it refers to."""
+        payloads: dict[int, bytes] = {}
+        if stored.name == names.INTENT:
+            parsed = await asyncio.to_thread(codec.parse, stored.payload)
+            payloads = {at: self._payload(stream, at) for at in codec.references(parsed)}
+        return await asyncio.to_thread(restore, stored, stream, payloads.__getitem__, quota)
+
+    def _payload(self, stream: str, position: int) -> bytes:
+        key = self.ancestry.owner(stream, position)
+        sql = "SELECT payload FROM events WHERE stream = ? AND position = ?"
+        return self._database.execute(sql, (key, position)).fetchone()[0]
 
     async def read_all(self, after: int, upto: int | None, limit: Limit) -> list[tuple[int, Event]]:
         """Events of all streams within a range of the global sequence."""
@@ -122,7 +152,11 @@ class Reader:
         quota = Quota(limit)
         found: list[tuple[int, Event]] = []
         while not quota.is_spent:
-            more = self.all_after(after, last, quota)
+            more, oversized = self._some_after(after, last, quota)
+            if oversized is not None:
+                place, stream, stored = oversized
+                more.append((place, await self._restored_apart(stored, stream, quota)))
+                quota.events -= 1
             if not more:
                 break
             found += more
@@ -132,30 +166,50 @@ class Reader:
 
     def kept_for_forks(self, stream: str, key: int, upto: int) -> list[Event]:
         """What a deleted stream still holds because forks read it."""
+        payload_at = partial(self._payload, stream)
         with closing(self._records(Segment(key, 1, upto), ())) as cursor:
-            return [self._restored(StoredEvent(*row), stream) for row in cursor]
+            return [restore(StoredEvent(*row), stream, payload_at) for row in cursor]
 
-    def all_after(
-        self, sequence: int, last: int = _FAR, quota: Quota | None = None
-    ) -> list[tuple[int, Event]]:
-        """The next events of all streams, each with its sequence."""
-        quota = quota or Quota(None)
-        cursor = self._database.execute(
-            f"SELECT seq, streams.id, {', '.join(f'events.{c}' for c in _COLUMNS.split(', '))} "
-            "FROM events JOIN streams ON streams.key = events.stream "
-            "WHERE seq > ? AND seq <= ? AND NOT hidden ORDER BY seq LIMIT ?",
-            (sequence, last, min(quota.events, _SLICE)),
-        )
+    def all_after(self, sequence: int) -> list[tuple[int, Event]]:
+        """The next events of all streams, each with its sequence, however large they are."""
         found: list[tuple[int, Event]] = []
         until = time.perf_counter() + _LONGEST
-        with closing(cursor):
-            for place, stream, *columns in cursor:
-                event = self._restored(StoredEvent(*columns), stream, quota)
+        with closing(self._placed(sequence, _FAR, _SLICE)) as placed:
+            for place, stream, stored in placed:
+                found.append((place, restore(stored, stream, partial(self._payload, stream))))
+                if time.perf_counter() > until:
+                    break
+        return found
+
+    def _some_after(
+        self, sequence: int, last: int, quota: Quota
+    ) -> tuple[list[tuple[int, Event]], tuple[int, str, StoredEvent] | None]:
+        """The next events of all streams; and the one after them, if it is too large for here."""
+        found: list[tuple[int, Event]] = []
+        until = time.perf_counter() + _LONGEST
+        with closing(self._placed(sequence, last, min(quota.events, _SLICE))) as placed:
+            for place, stream, stored in placed:
+                event = self._restored_here(stored, stream, quota)
+                if event is None:
+                    return found, (place, stream, stored)
                 found.append((place, event))
                 quota.events -= 1
                 if quota.is_spent or time.perf_counter() > until:
                     break
-        return found
+        return found, None
+
+    def _placed(
+        self, sequence: int, last: int, limit: int
+    ) -> Generator[tuple[int, str, StoredEvent]]:
+        cursor = self._database.execute(
+            f"SELECT seq, streams.id, {', '.join(f'events.{c}' for c in _COLUMNS.split(', '))} "
+            "FROM events JOIN streams ON streams.key = events.stream "
+            "WHERE seq > ? AND seq <= ? AND NOT hidden ORDER BY seq LIMIT ?",
+            (sequence, last, limit),
+        )
+        with closing(cursor):
+            for place, stream, *columns in cursor:
+                yield place, stream, StoredEvent(*columns)
 
     def last_sequence(self) -> int:
         """The sequence of the newest event."""

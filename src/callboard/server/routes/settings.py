@@ -47,6 +47,7 @@ class ServerFacts(Shape):
     database_bytes: int
     events: int
     schema_version: int
+    sign_in: Annotated[str, "The command that opens the dashboard, on the server's machine."]
 
 
 @router.get("/server", responses=gives(ServerFacts) | failures())
@@ -63,6 +64,7 @@ async def show_server(request: Request, serving: Serving, _: Operates) -> Respon
             database_bytes=0 if path is None else await asyncio.to_thread(_size, path),
             events=await serving.board.log.last_sequence(),
             schema_version=len(migrations()),
+            sign_in=serving.settings.sign_in,
         )
     )
 

@@ -45,14 +45,15 @@ async def lead_there() -> Response:
 @router.api_route("/app/{path:path}", methods=_READS, include_in_schema=False)
 async def show_dashboard(request: Request, serving: Serving, path: str) -> Response:
     """A file, or the page itself for every path that the page can show."""
-    found = serving.dashboard.file(path) if path else None
+    packed = _takes_gzip(request)
+    found = serving.dashboard.file(path, packed=packed) if path else None
     if found is not None:
         return _give(request, found)
     # Only people's browsers ask for HTML; scripts, styles and programs don't.
     wants_page = "text/html" in request.headers.get("accept", "")
     if path and (is_asset(path) or not wants_page):
         raise HTTPException(404)
-    return _give_page(request, serving.dashboard.file("index.html"))
+    return _give_page(request, serving.dashboard.file("index.html", packed=packed))
 
 
 @router.get("/docs", include_in_schema=False)
@@ -70,8 +71,16 @@ def _give_page(request: Request, page: File | None) -> Response:
 
 
 def _give(request: Request, file: File) -> Response:
-    headers = {"Cache-Control": file.caching, "ETag": file.tag, "Vary": "Accept"}
+    headers = {"Cache-Control": file.caching, "ETag": file.tag, "Vary": "Accept, Accept-Encoding"}
+    if file.encoding is not None:
+        headers["Content-Encoding"] = file.encoding
     known = request.headers.get("if-none-match", "")
     if file.tag in (tag.strip().removeprefix("W/") for tag in known.split(",")):
         return Response(status_code=304, headers=headers)
     return Response(file.content, headers=headers, media_type=file.kind)
+
+
+def _takes_gzip(request: Request) -> bool:
+    offered = request.headers.get("accept-encoding", "").split(",")
+    # "gzip;q=0" refuses it.
+    return any(one.strip().lower() in ("gzip", "gzip;q=1.0") for one in offered)

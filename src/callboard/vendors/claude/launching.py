@@ -15,7 +15,8 @@ import orjson
 from callboard.disk.files import read
 from callboard.errors import ValidationError
 from callboard.events.json_values import Object, as_list, as_object, is_list, is_object
-from callboard.vendors.claude.settings import ClaudeSettings, home
+from callboard.vendors.claude.home import home
+from callboard.vendors.claude.settings import ClaudeSettings
 from callboard.vendors.settings.files import LARGEST
 from callboard.vendors.settings.hook_documents import HookSettings
 from callboard.vendors.settings.installing import InstallPlan

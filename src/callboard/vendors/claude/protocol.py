@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from callboard.vendors.claude.settings import home
+from callboard.vendors.claude.home import home
 from callboard.vendors.settings.installing import AgentSettings, InstallPlan, Scope
 from callboard.vendors.settings.records import InstallRecord
 

@@ -12,7 +12,7 @@ from typing import Final
 from callboard.disk.files import read
 from callboard.events.codec import load_json
 from callboard.events.json_values import as_object
-from callboard.vendors.claude.settings import home
+from callboard.vendors.claude.home import home
 from callboard.vendors.fields import whole, word
 from callboard.vendors.metadata import LARGEST_MOMENT, LARGEST_PID, process_start
 

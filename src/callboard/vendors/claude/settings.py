@@ -12,6 +12,7 @@ from typing import Final
 
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, is_list
+from callboard.vendors.claude.home import home
 from callboard.vendors.settings.commands import (
     TOKEN_VARIABLE,
     calling,
@@ -107,12 +108,6 @@ class ClaudeSettings(DocumentSettings):
         if steps[:2] != ("permissions", "deny") or not isinstance(value, str):
             return False
         return value in _denied_commands() or any(_denies(value, one) for one in folders)
-
-
-def home() -> Path:
-    """The client's folder for the person's own files."""
-    given = os.environ.get("CLAUDE_CONFIG_DIR")
-    return Path(given).expanduser() if given else Path.home() / ".claude"
 
 
 def denied(plan: InstallPlan) -> list[str]:
