@@ -25,7 +25,7 @@ class Stage:
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
-        await self.pilot.pause()
+        await self.rest()
 
     async def type(self, text: str) -> None:
         await self.press(*("space" if char == " " else char for char in text))
@@ -36,7 +36,19 @@ class Stage:
             while not claim():
                 self.clock.skip(0.1)
                 await self.pilot.pause(0.01)
-        await self.pilot.pause()
+        await self.rest()
+
+    async def rest(self) -> None:
+        """Until the screen has stopped changing.
+
+        Textual's own pause takes a process that gets no processor time for an idle one.
+        """
+        shown, calm = self.text, 0
+        async with asyncio.timeout(WITHIN):
+            while calm < 3:
+                await self.pilot.pause(0.01)
+                before, shown = shown, self.text
+                calm = calm + 1 if shown == before else 0
 
     async def settle(self) -> None:
         """Until the board has looked at everything it was told of."""
