@@ -275,6 +275,15 @@ def test_forks_begin_at_a_phase_or_a_position_with_edits(callboard: CallboardCom
     assert run.json[0]["name"] == "session:forked"
     assert run.json[-1]["payload"]["finalState"]["plan"] == ["see Oslo", "eat"]
 
+    position = len(callboard.here("events", session, "--json").json)
+    for end in ([], ["--no-run"], ["--no-run", "--at", str(position)]):
+        forked = callboard.here("fork", session, *end)
+        assert "Resume it" not in forked.out
+        assert forked.err == (
+            f"Nothing is left to run at position {position}: the session had completed.\n"
+            f"Fork an earlier point: callboard fork {session} --phase end --db t.db\n"
+        )
+
     for wrong, said in [
         (["--phase", "nowhere"], "was never in phase 'nowhere'"),
         (["--phase", "plan", "--occurrence", "7"], "1 times, not 7"),

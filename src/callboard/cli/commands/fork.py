@@ -1,6 +1,7 @@
 """`callboard fork ID`."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
@@ -68,7 +69,10 @@ def command(
     which = int(occurrence) if occurrence is not None and occurrence.isdecimal() else occurrence
     one = Continuation.typed(**session)
     point = Point(phase=phase, occurrence=which, position=at, edits=patches or None)
-    return _only_fork(one, point) if no_run else fork_session(one, point)
+    code = _only_fork(one, point) if no_run else fork_session(one, point)
+    if _has_nothing_to_run(one, point):
+        _suggest_an_earlier_point(one)
+    return code
 
 
 def fork_session(one: Continuation, point: Point) -> int:
@@ -100,9 +104,24 @@ def _only_fork(one: Continuation, point: Point) -> int:
         f"Session {forked.session_id}, forked from {one.info.session_id} "
         f"at position {forked.events_copied}."
     )
-    resume = place.command("resume", forked.session_id)
-    screen.line("Resume it: ", (resume, "command"))
+    if not _has_nothing_to_run(one, point):
+        resume = place.command("resume", forked.session_id)
+        screen.line("Resume it: ", (resume, "command"))
     return DONE
+
+
+def _has_nothing_to_run(one: Continuation, point: Point) -> bool:
+    """Whether the fork starts at the end of a completed session, and so has completed too."""
+    is_at_end = not point.get("phase") and point.get("position") in (None, one.info.position)
+    return is_at_end and one.info.status == "completed"
+
+
+def _suggest_an_earlier_point(one: Continuation) -> None:
+    info, screen = one.info, Screen(sys.stderr)
+    earlier = ("--phase", info.phase) if info.phase else ("--at", "1")
+    screen.line(f"Nothing is left to run at position {info.position}: the session had completed.")
+    fork = one.stage.place.command("fork", info.session_id, *earlier)
+    screen.line("Fork an earlier point: ", (fork, "command"))
 
 
 def _workflows_if_any(one: Continuation) -> list[Workflow]:
