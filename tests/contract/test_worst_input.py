@@ -406,7 +406,7 @@ async def drive(tmp_path: Path, *, everything: bool) -> None:
         assert not [line for line in server.log if '"level":"error"' in line]
 
 
-@pytest.mark.timeout(240)  # It sends some 200 MB, which a busy machine takes a while for.
+@pytest.mark.timeout(900)  # It sends some 200 MB, which a busy machine takes a while for.
 async def test_no_input_keeps_the_others_waiting(tmp_path: Path):
     await drive(tmp_path, everything=False)
 

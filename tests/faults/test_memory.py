@@ -118,19 +118,25 @@ async def attacked(tmp_path: Path, memory: int) -> AsyncGenerator[tuple[Server, 
         serving(db, server_flows.__file__, options=options) as server,
         server.client() as http,
     ):
+        http.timeout = httpx.Timeout(120)  # Some 100 MB are sent and dropped before its turn comes.
         await works(http)  # What every server needs once is not counted below.
         yield server, http
 
 
-async def unread(server: Server, path: str, accept: str, count: int) -> list[asyncio.StreamWriter]:
-    """Readers that ask and do not read."""
+@asynccontextmanager
+async def unread(server: Server, path: str, accept: str, count: int) -> AsyncGenerator[None]:
+    """Readers that ask and do not read, until they leave without a word."""
     writers: list[asyncio.StreamWriter] = []
-    for _ in range(count):
-        reader, writer = await connection(server)
-        reader._transport.pause_reading()  # type: ignore[attr-defined]
-        writer.write(head("GET", path, f"Accept: {accept}"))
-        writers.append(writer)
-    return writers
+    try:
+        for _ in range(count):
+            reader, writer = await connection(server)
+            writers.append(writer)
+            reader._transport.pause_reading()  # type: ignore[attr-defined]
+            writer.write(head("GET", path, f"Accept: {accept}"))
+        yield
+    finally:
+        for writer in writers:
+            writer.transport.abort()
 
 
 @pytest.mark.parametrize(
@@ -145,11 +151,9 @@ async def test_readers_that_do_not_read_share_what_waits_for_them(
     tmp_path: Path, accept: str, count: int
 ):
     async with attacked(tmp_path, 128) as (server, http), Peak(server) as peak:
-        writers = await unread(server, f"/sessions/{SESSION}/events", accept, count)
-        await works(http)
-        assert peak.growth < 1.5 * 128 * MB
-        for writer in writers:
-            writer.transport.abort()
+        async with unread(server, f"/sessions/{SESSION}/events", accept, count):
+            await works(http)
+            assert peak.growth < 1.5 * 128 * MB
         assert await settles(http, 17 * MB)
 
 

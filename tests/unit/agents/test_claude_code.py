@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -650,8 +651,14 @@ async def test_what_a_client_started_that_died_is_ended(played: Played, then: st
     status, left = await _left_behind(played, then)
 
     assert status == "failed"
-    while left.exists() and "State:\tZ" not in (left / "status").read_text(encoding="utf-8"):
-        await asyncio.sleep(0.01)
+    await _end(left)
+
+
+async def _end(process: Path) -> None:
+    """Wait until a process has ended, whether or not its parent has noticed."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        while "State:\tZ" not in (process / "status").read_text(encoding="utf-8"):
+            await asyncio.sleep(0.01)
 
 
 async def test_what_a_client_left_that_was_done_stays(played: Played):
@@ -684,3 +691,33 @@ async def test_cancelling_ends_one_that_does_not_want_to_leave(played: Played):
 
     assert done.status == "cancelled"
     assert not Path(f"/proc/{here.read_text(encoding='utf-8')}").exists()
+
+
+async def test_cancelling_while_it_starts_leaves_nothing_behind(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+):
+    """On a busy machine the program runs before asyncio has connected its pipes."""
+    program, here = played.folder / "claude", played.folder / "pid"
+    script = f"#!/bin/sh\nsleep 1000 &\necho $! > {here}.new\nmv {here}.new {here}\nwait\n"
+    program.write_text(script, encoding="utf-8")
+    program.chmod(0o755)
+    start, files = asyncio.create_subprocess_exec, list[Any]()
+
+    async def never_started(*command: str, stderr: Any, **options: Any) -> None:
+        files.append(stderr)
+        process = await start(*command, stderr=stderr, **options)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            process._transport.close()  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", never_started)
+    execution = run(job(ClaudeCode("x", program=str(program), cwd=played.folder)), "x")
+    while not here.exists():
+        await asyncio.sleep(0.01)
+
+    await execution.abort()
+
+    assert (await execution).status == "cancelled"
+    assert [file.closed for file in files] == [True]
+    await _end(Path("/proc") / here.read_text(encoding="utf-8").strip())

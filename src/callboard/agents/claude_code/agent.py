@@ -220,7 +220,7 @@ class ClaudeCode:
         cwd = Path(given(self._cwd, state, ctx) or Path.cwd()).absolute()
         await asyncio.to_thread(end_leftovers, run)
         session = await asyncio.to_thread(session_of, key, cwd, env)
-        client = await ClaudeProcess.start(self._command(session, state, ctx), cwd, env)
+        client = await ClaudeProcess.start(self._command(session, state, ctx), cwd, env, run)
         permissions = Permissions(ctx, client.send, str(cwd))
         try:
             words = self._options.get("going_on", _GO_ON) if session.exists else self._prompt
@@ -241,7 +241,7 @@ class ClaudeCode:
             await client.left()
         finally:
             await permissions.leave()
-            await client.stop(run)
+            await client.stop()
 
     def _command(self, session: ClientSession, state: object, ctx: Context) -> list[str]:
         options = self._options

@@ -26,14 +26,19 @@ _LEAVING: Final = 30.0
 class ClaudeProcess:
     """One process of Claude Code, which leads a process group of its own."""
 
-    def __init__(self, process: asyncio.subprocess.Process, complaints: IO[bytes]) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, complaints: IO[bytes], run: str
+    ) -> None:
         self._process = process
         self._complaints = complaints
+        self._run = run
         self._patience: float | None = None
 
     @classmethod
-    async def start(cls, command: Sequence[str], cwd: Path, env: Mapping[str, str]) -> Self:
-        """Start the process; MissingExtra if the program isn't found."""
+    async def start(
+        cls, command: Sequence[str], cwd: Path, env: Mapping[str, str], run: str
+    ) -> Self:
+        """Start the process for a run; MissingExtra if the program isn't found."""
         complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `stop`
         try:
             process = await asyncio.create_subprocess_exec(
@@ -49,7 +54,12 @@ class ClaudeProcess:
         except OSError as error:
             complaints.close()
             raise _not_started(command[0], cwd, error) from error
-        return cls(process, complaints)
+        except BaseException:
+            # It was cancelled. asyncio ends the process, but not what that has started already.
+            complaints.close()
+            end_leftovers(run)
+            raise
+        return cls(process, complaints, run)
 
     async def send(self, message: Message) -> None:
         """Send a message; if the process no longer reads, the message is dropped."""
@@ -108,7 +118,7 @@ class ClaudeProcess:
         ended = "still running" if code is None else f"exit code {code}"
         return ended + (f": {told[-2000:]}" if told else "")
 
-    async def stop(self, run: str) -> None:
+    async def stop(self) -> None:
         """Stop the process if it still runs, and everything it started unless it exited cleanly.
 
         What still runs after a clean exit was meant to: the client ends its own background work.
@@ -120,7 +130,7 @@ class ClaudeProcess:
         finally:
             # Also if the wait is cancelled. The client's tools run in process groups of their own.
             if not left_by_itself:
-                end_leftovers(run)
+                end_leftovers(self._run)
             self._complaints.close()
 
     async def _end(self) -> None:

@@ -16,6 +16,7 @@ from callboard.systems.current import system
 
 _PATIENCE = 5.0
 _OK = 200
+_FORBIDDEN = 403
 
 
 def server(host: str, port: int, database: Path) -> Iterator[Finding]:
@@ -73,14 +74,17 @@ def _version(host: str, port: int, database: Path) -> Iterator[Finding]:
     if token is None or system.listener_of(port) != os.getuid():
         return
     try:
-        status, told = get(host, port, "/openapi.json", token)
-    except (OSError, http.client.HTTPException, ValueError):
+        status, told = get(host, port, "/server", token)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        yield Finding("server version", "warn", f"it could not be read: {error}", "Check its log.")
         return
+    if status == _FORBIDDEN:
+        return  # A token that may do less is no problem.
     if status != _OK:
         said = "it does not accept this database's token"
         yield Finding("token", "warn", said, "Pass its database with --db, or set CALLBOARD_TOKEN.")
         return
-    running = as_object(as_object(told).get("info")).get("version")
+    running = as_object(told).get("version")
     ours = version("callboard")
     if running is None:
         yield _stranger(f"{host}:{port}")
