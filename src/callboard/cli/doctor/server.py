@@ -79,7 +79,7 @@ def _version(host: str, port: int, database: Path) -> Iterator[Finding]:
         yield Finding("server version", "warn", f"it could not be read: {error}", "Check its log.")
         return
     if status == _FORBIDDEN:
-        return  # A token that may do less is no problem.
+        return  # Such as a token that may only read, which is fine.
     if status != _OK:
         said = "it does not accept this database's token"
         yield Finding("token", "warn", said, "Pass its database with --db, or set CALLBOARD_TOKEN.")
