@@ -55,5 +55,6 @@ export default defineConfig({
       },
     },
   },
-  test: { environment: 'node', include: ['tests/**/*.test.ts'] },
+  // A guard against what never ends; a busy machine takes long for what is quick elsewhere.
+  test: { environment: 'node', include: ['tests/**/*.test.ts'], testTimeout: 60_000 },
 })

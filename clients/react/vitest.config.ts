@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['tests/**/*.test.{ts,tsx}'],
     globalSetup: ['tests/server.setup.ts'],
     setupFiles: ['tests/page.setup.ts'],
-    testTimeout: 90_000,
+    testTimeout: 240_000,
     hookTimeout: 60_000,
     typecheck: { enabled: true, include: ['tests/**/*.test-d.ts'], checker: 'tsc' },
   },

@@ -24,7 +24,7 @@ export default defineConfig({
     ],
     globalSetup: ['tests/server.setup.ts'],
     setupFiles: ['tests/page.setup.ts'],
-    testTimeout: 90_000,
+    testTimeout: 240_000,
     hookTimeout: 60_000,
   },
 })

@@ -109,7 +109,7 @@ describe('the stream of a session', () => {
       door.slam()
       await waitFor(() => expect(door.open).toBe(0))
     }
-    await waitFor(() => expect(result.current.isCompleted).toBe(true), { timeout: 20_000 })
+    await waitFor(() => expect(result.current.isCompleted).toBe(true))
     expect(positions(result)).toEqual(upTo((await board.getSession(id)).position))
   })
 
@@ -132,10 +132,10 @@ describe('the stream of a session', () => {
 
     await server.start()
     await board.answer(await askedOf(id), { value: 'yes' })
-    await waitFor(() => expect(result.current.isCompleted).toBe(true), { timeout: 20_000 })
+    await waitFor(() => expect(result.current.isCompleted).toBe(true))
     expect(result.current).toMatchObject({ status: 'connected', error: null })
     expect(positions(result)).toEqual(upTo((await board.getSession(id)).position))
-    await waitFor(() => expect(inbox.result.current.interactions).toEqual([]), { timeout: 20_000 })
+    await waitFor(() => expect(inbox.result.current.interactions).toEqual([]))
     await waitFor(() => expect(sessions.result.current.sessions[0]?.status).toBe('completed'))
   })
 
