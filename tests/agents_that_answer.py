@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-PATIENCE = 20
+PATIENCE = 90
 
 # -I -S: many of these are started, and all they need is a socket.
 _PYTHON = (sys.executable, "-I", "-S", "-c")

@@ -15,7 +15,7 @@ from typing import Any
 from callboard import hookclient
 from callboard.board.hook_folders import make_folders, write_connection
 
-PATIENCE = 20
+PATIENCE = 90
 TOKEN = "cb_token-for-hooks"
 SCRIPT = str(hookclient.__file__)
 

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-PATIENCE = 20
+PATIENCE = 90
 
 CONFIG = """
 {user}

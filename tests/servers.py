@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 
 TOKEN = "cb_a-token-for-tests"
-READY_WITHIN = 30
+READY_WITHIN = 90
 _NO_TLS = ssl.create_default_context()
 """Loading certificates takes 40 ms, which is too much for each look at a server."""
 
@@ -94,7 +94,7 @@ class Server:
     def client(self, token: str | None = TOKEN) -> httpx.AsyncClient:
         """An HTTP client of it."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=30, verify=_NO_TLS)
+        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=120, verify=_NO_TLS)
 
 
 @contextmanager
@@ -118,8 +118,8 @@ def served(folder: Path, flows: str) -> Generator[str]:
 async def serving(db: Path, *files: str | Path, **more: object) -> AsyncGenerator[Server]:
     """A server that is stopped at the end."""
     server = Server(db, [str(file) for file in files], **more)  # type: ignore[arg-type]
-    await server.start()
     try:
+        await server.start()
         yield server
     finally:
         if server.process is not None and server.process.returncode is None:

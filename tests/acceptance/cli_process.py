@@ -165,7 +165,7 @@ class CallboardCommand:
     def __call__(self, *arguments: str, code: int = 0, **env: str) -> Done:
         """Run a command to its end, and check how it ended."""
         process = self.start(*arguments, **env)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
         done = Done(process.returncode, out, err)
         assert done.code == code, done
         return done
@@ -203,7 +203,7 @@ class CallboardCommand:
                 stderr=subprocess.PIPE,
                 text=True,
                 check=False,
-                timeout=30,
+                timeout=120,
             )
         finally:
             os.close(writer)
@@ -216,7 +216,7 @@ class CallboardCommand:
             cwd=str(self.folder),
             env={**self.env, **env},
             encoding="utf-8",
-            timeout=30,
+            timeout=120,
             dimensions=(40, int(env.get("COLUMNS", "100"))),
         )
         self.children.append(child)

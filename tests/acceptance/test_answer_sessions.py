@@ -10,8 +10,6 @@ from tests.acceptance.test_cli_maintenance import age
 from callboard import Approval, Callboard, Interactive, Phase, State, Workflow
 from callboard.interactions.records import Interaction
 
-pytestmark = pytest.mark.timeout(120)
-
 SCHEMA = {"type": "structured", "json_schema": {"type": "object", "required": ["approved"]}}
 
 

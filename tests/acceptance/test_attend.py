@@ -20,8 +20,6 @@ AGENT = Path(__file__).with_name("agent.py")
 ENTER, CTRL_C = "\r", "\x03"
 APPROVAL = {"type": "approval"}
 
-pytestmark = pytest.mark.timeout(120)
-
 
 class Attend(CallboardCommand):
     """Attends on `t.db`, where a program named `claude` does what a test says."""

@@ -6,10 +6,7 @@ import subprocess
 from pathlib import Path
 
 import orjson
-import pytest
 from tests.acceptance.cli_process import SCRIPT, CallboardCommand
-
-pytestmark = pytest.mark.timeout(120)
 
 
 def first_word(text: str, before: str) -> str:

@@ -9,8 +9,6 @@ import pexpect
 import pytest
 from tests.acceptance.cli_process import CallboardCommand
 
-pytestmark = pytest.mark.timeout(120)
-
 DAY = 86_400_000
 
 

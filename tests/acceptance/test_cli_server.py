@@ -12,8 +12,6 @@ import orjson
 import pytest
 from tests.acceptance.cli_process import CallboardCommand, Done
 
-pytestmark = pytest.mark.timeout(120)
-
 TOKEN = "cb_a-token-for-tests"
 EDIT = '{"op":"replace","path":"/city","value":"Oslo"}'
 
@@ -33,7 +31,7 @@ class Served(CallboardCommand):
 
     def stop(self) -> int:
         self.server.send_signal(signal.SIGTERM)
-        self.server.communicate(timeout=30)
+        self.server.communicate(timeout=120)
         return self.server.returncode
 
 
@@ -247,7 +245,7 @@ def test_ctrl_c_stops_watching_and_nothing_else(served: Served):
     assert watching.stdout is not None
     session = orjson.loads(watching.stdout.readline())["sessionId"]
     watching.send_signal(signal.SIGINT)
-    _, said = watching.communicate(timeout=20)
+    _, said = watching.communicate(timeout=120)
     assert watching.returncode == 130
     assert f"Session {session} is still running" in said
     (standing,) = served.here("why", session, "--json").json
@@ -333,5 +331,5 @@ def test_the_token_beside_the_database_is_found_without_being_told(tmp_path: Pat
         assert "No sessions yet" in command.here("sessions", "--server", url).out
     finally:
         os.kill(process.pid, signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
     assert process.returncode == 0

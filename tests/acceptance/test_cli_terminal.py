@@ -1,13 +1,10 @@
 """The command line at a terminal: keys that are pressed, and what the screen shows."""
 
 import pexpect
-import pytest
 from tests.acceptance.cli_process import CallboardCommand
 
 DOWN, ENTER, CTRL_C = "\x1b[B", "\r", "\x03"
 GREEN = "\x1b[32m"
-
-pytestmark = pytest.mark.timeout(120)
 
 
 def test_questions_are_asked_with_keys_and_the_screen_shows_the_way(callboard: CallboardCommand):

@@ -88,7 +88,7 @@ def test_bash_completes(callboard: CallboardCommand, typed: str, offered: list[s
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=120,
     )
     assert "rror" not in done.stderr
     assert set(offered) <= set(done.stdout.split())
@@ -98,5 +98,5 @@ def test_completing_a_command_says_nothing_else(callboard: CallboardCommand):
     """Neither which server is found, nor what is wrong with what was typed so far."""
     env = {"_CALLBOARD_COMPLETE": "bash_complete", "COMP_WORDS": "callboard show --db x --f"}
     done = callboard.start(**env, COMP_CWORD="4")
-    out, err = done.communicate(timeout=30)
+    out, err = done.communicate(timeout=120)
     assert (out.strip(), err) == ("plain,--file", "")

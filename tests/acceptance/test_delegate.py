@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 from tests.acceptance.cli_process import SCRIPT, CallboardCommand
 
-pytestmark = pytest.mark.timeout(120)
-
 
 @pytest.fixture
 def callboard(tmp_path: Path) -> CallboardCommand:

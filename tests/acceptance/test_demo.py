@@ -16,9 +16,6 @@ from callboard.events.plates import HOOK_HEARD
 from callboard.testing.fake_clock import FakeClock
 from callboard.vendors.agents import VENDORS
 
-pytestmark = pytest.mark.timeout(120)
-
-
 # ---- what is played
 
 

@@ -11,8 +11,6 @@ import orjson
 import pytest
 from tests.acceptance.cli_process import CallboardCommand
 
-pytestmark = pytest.mark.timeout(120)
-
 
 class Servers:
     """Starts servers, and calls commands that have no database in their environment."""
@@ -35,7 +33,7 @@ class Servers:
         while self.running:
             process = self.running.pop()
             process.send_signal(how)
-            process.communicate(timeout=30)
+            process.communicate(timeout=120)
 
 
 @pytest.fixture

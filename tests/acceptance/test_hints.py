@@ -98,7 +98,7 @@ class Walk:
         assert process.stdout is not None
         first = process.stdout.readline()
         process.send_signal(signal.SIGTERM)
-        rest = process.communicate(timeout=30)
+        rest = process.communicate(timeout=120)
         assert "Callboard is at" in first, (words, first, rest)
         assert process.returncode == 0
 
@@ -210,7 +210,7 @@ def started(call: CallboardCommand, *words: str, last: str) -> Started:
 
 def ended(started: Started) -> None:
     started.process.send_signal(signal.SIGTERM)
-    started.process.communicate(timeout=30)
+    started.process.communicate(timeout=120)
 
 
 @pytest.mark.parametrize("how", ["--db", "--server", "presence"])

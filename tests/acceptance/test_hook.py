@@ -16,8 +16,6 @@ from tests.servers import serving
 from callboard.board.hook_folders import hooks_folder, make_folders
 from callboard.cli.commands.hook import named
 
-pytestmark = pytest.mark.timeout(120)
-
 PAYLOAD = b'{"session_id": "s1", "cwd": "/home/ada/project"}'
 
 

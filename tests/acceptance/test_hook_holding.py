@@ -16,8 +16,6 @@ from tests.servers import Server, serving
 from callboard.board.hook_folders import hooks_folder, spool_folder
 from callboard.vendors.settings.commands import spool_command
 
-pytestmark = pytest.mark.timeout(120)
-
 
 def hook(name: str, **more: Any) -> bytes:
     told = {"session_id": "s1", "cwd": "/home/ada/project", "hook_event_name": name, **more}

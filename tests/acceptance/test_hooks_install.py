@@ -18,8 +18,6 @@ from tests.acceptance.cli_process import CallboardCommand
 from callboard.board.hook_folders import Counting, full_marker, hooks_folder, spool_folder
 from callboard.vendors.settings.jsonc import parse
 
-pytestmark = pytest.mark.timeout(120)
-
 MINE = """{
   // what I like
   "model": "opus",
@@ -290,7 +288,7 @@ def server(callboard) -> Iterator[Serving]:
     token = (callboard.folder / "t.db.token").read_text(encoding="utf-8").strip()
     yield Serving(process, json.loads(line)["port"], token)
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
 
 
 def payload(callboard: CallboardCommand, event: str, **more: Any) -> dict[str, Any]:

@@ -13,7 +13,6 @@ import pytest
 from tests.acceptance.cli_process import CallboardCommand
 from tests.servers import serving
 
-pytestmark = pytest.mark.timeout(120)
 FLOWS = Path(__file__).parent.parent / "server_flows.py"
 PROGRAM = """
 import sys

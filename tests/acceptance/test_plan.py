@@ -45,7 +45,6 @@ def callboard(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callbo
     assert served.stop() == 0
 
 
-@pytest.mark.timeout(120)
 def test_the_plan_of_a_session(callboard: CallboardCommand):
     plan = Xml.fromstring(callboard.here("plan", SESSION[:8]).out)
     assert (plan.get("session"), plan.get("status")) == (SESSION, "waiting")

@@ -21,7 +21,6 @@ from callboard.log.sqlite.setup import live_folder
 from callboard.log.write_lock import Turnstile
 from callboard.vendors.agents import VENDORS
 
-pytestmark = pytest.mark.timeout(120)
 TOKEN = "cb_a-token-for-tests"
 
 
@@ -171,7 +170,7 @@ def served(command: CallboardCommand) -> Iterator[CallboardCommand]:
 
 def _stop(server: "subprocess.Popen[str]") -> None:
     server.send_signal(signal.SIGTERM)
-    server.communicate(timeout=30)
+    server.communicate(timeout=120)
 
 
 def test_a_server_tells_the_same_as_its_database(served: CallboardCommand):

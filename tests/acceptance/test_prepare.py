@@ -4,8 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 PREPARE = Path(__file__).parent.parent.parent / "tools" / "prepare.py"
 UP_TO_DATE = '[ "$2" = --question ]'
 DOES_ALL = '[ "$2" != --question ]'
@@ -43,7 +41,6 @@ def test_each_step_says_what_it_does_and_how_long_it_took(tmp_path: Path):
     assert lines[-1] == "Ready after 0 s."
 
 
-@pytest.mark.timeout(30)
 def test_a_step_that_fails_stops_the_others_and_says_why(tmp_path: Path):
     done = prepare(tmp_path, FAILS)
     assert done.returncode == 1

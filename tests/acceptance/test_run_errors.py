@@ -78,7 +78,7 @@ def server(call: CallboardCommand) -> Iterator[str]:
     assert process.stdout is not None
     yield orjson.loads(process.stdout.readline())["url"]
     process.terminate()
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
 
 
 def test_a_missing_input_is_named_with_an_example(call: CallboardCommand):

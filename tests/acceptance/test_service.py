@@ -21,8 +21,6 @@ from callboard.cli.supervisors import ServiceCommand, launchd_agent, launchd_por
 from callboard.errors import CallboardError
 from callboard.server import activation
 
-pytestmark = pytest.mark.timeout(120)
-
 # Stands in for systemd: says what it was told, and remembers what is active.
 SYSTEMCTL = """#!/bin/sh
 echo "$*" >> "$HOME/told"
@@ -273,7 +271,7 @@ def test_a_socket_beyond_this_machine_has_to_be_meant(callboard):
         everywhere.bind(("0.0.0.0", 0))
         everywhere.listen()
         with started(callboard, everywhere) as server:
-            _, err = server.communicate(timeout=30)
+            _, err = server.communicate(timeout=120)
             assert server.returncode == 2
             assert "--allow-remote" in err
 
@@ -289,7 +287,7 @@ def test_what_is_no_listening_socket_is_told(callboard, tmp_path):
     with (tmp_path / "file").open("wb") as file:
         owned: Any = file
         with started(callboard, owned) as server:
-            _, err = server.communicate(timeout=30)
+            _, err = server.communicate(timeout=120)
             assert server.returncode == 2
             assert "sockets were handed over" in err
 

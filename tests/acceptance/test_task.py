@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from tests.acceptance.cli_process import CallboardCommand
 
-pytestmark = pytest.mark.timeout(120)
-
 PHASES = ("--phase", "Create it:maker", "--phase", "Test:verifier@2", "--phase", "Doc:writer@2")
 
 

@@ -11,8 +11,6 @@ from tests.acceptance.cli_process import CallboardCommand
 from callboard.statusfiles import create_workflow_state, get_workflow_state
 from callboard.vendors.claude.protocol import BEGIN, MADE
 
-pytestmark = pytest.mark.timeout(120)
-
 INSTALL = ("hooks", "install", "--agent", "claude", "--scope", "project", "--status-files")
 UNINSTALL = ("hooks", "uninstall", "--agent", "claude", "--scope", "project")
 

@@ -17,8 +17,6 @@ from tests.servers import Server, serving
 
 from callboard.board.hook_folders import hooks_folder, write_connection
 
-pytestmark = pytest.mark.timeout(120)
-
 AGENT = """
 import os, signal, sys, time
 def say(text):  # Signals may come while we print; a write is whole all the same.
@@ -69,7 +67,7 @@ class Watch:
 
     def run(self, *words: str) -> tuple[int, str, str]:
         process = self.start(*words)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
         return process.returncode, out, err
 
 
@@ -95,7 +93,7 @@ def test_its_words_and_its_output_are_its_own(watch: Watch):
 
 def test_its_input_is_its_own(watch: Watch):
     process = watch.start("--", "cat")
-    assert process.communicate("hello", timeout=30) == ("hello", "")
+    assert process.communicate("hello", timeout=120) == ("hello", "")
 
 
 def test_a_program_that_is_not_there(watch: Watch):
@@ -142,7 +140,7 @@ def test_a_signal_to_the_wrapper_is_for_the_program(watch: Watch, number: signal
     process = watch.start("--", sys.executable, "agent.py")
     agent_in(process)
     process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (7, f"got {number.name}\n", "")
 
 
@@ -211,7 +209,7 @@ async def test_the_board_knows_when_it_starts_and_when_it_ends(
     assert (plate["pid"], plate["projectPath"]) == (pid, str(tmp_path))
     assert plate["agent"] == "codex"
     process.terminate()
-    await asyncio.to_thread(process.communicate, timeout=30)
+    await asyncio.to_thread(process.communicate, timeout=120)
     assert [one["status"] for one in await plates(server)] == ["closed"]
 
 
@@ -236,7 +234,7 @@ async def test_a_session_that_starts_in_it_is_on_its_plate(server: Server, watch
     plate = await until(server, "idle")
     assert (plate["plateId"], plate["sessionId"]) == (registered["plateId"], "s1")
     os.kill(pid, signal.SIGKILL)
-    await asyncio.to_thread(process.communicate, timeout=30)
+    await asyncio.to_thread(process.communicate, timeout=120)
     assert process.returncode == -signal.SIGKILL
 
 

@@ -204,7 +204,7 @@ def _todos() -> dict[str, Any]:
 
 async def waiting_plates(server: Server, count: int) -> list[dict[str, Any]]:
     """The plates, once so many of them wait for an answer."""
-    async with server.client() as http, asyncio.timeout(30):
+    async with server.client() as http, asyncio.timeout(90):
         while True:
             plates = (await http.get("/plates")).json()["plates"]
             if sum(one["interactionId"] is not None for one in plates) == count:

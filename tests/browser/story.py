@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.servers import Server
 
-_WITHIN = 30
+_WITHIN = 90
 
 
 async def begin(server: Server, workflow: str, input: object, **more: object) -> str:

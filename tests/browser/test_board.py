@@ -19,7 +19,7 @@ from callboard.board.hook_folders import hooks_folder, spool_folder
 from callboard.board.spool.claims import SpoolTurn
 
 COMMAND = "touch /home/u/proj/zz && python3 -c 'print(1)'"
-WITHIN = 30
+WITHIN = 90
 MANY = 250
 
 

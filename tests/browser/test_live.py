@@ -35,7 +35,7 @@ async def notifying(person: Person) -> None:
 
 async def told(person: Person) -> None:
     """Wait for the one notification that there is to be."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(90):
         while not await person.page.evaluate("noted.length"):
             await asyncio.sleep(0.02)
     assert await person.page.evaluate("noted.length") == 1

@@ -57,7 +57,7 @@ async def asks(server: Server, prompt: str, **more: object) -> str:
 
 async def becomes(server: Server, question: str, status: str) -> dict[str, Any]:
     """Wait until a question stands so."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         while (found := await shown(server, question))["status"] != status:
             await asyncio.sleep(0.02)
     return found
@@ -285,5 +285,5 @@ async def test_a_coding_agent_is_answered_at_once_and_its_command_is_no_markdown
         await person.page.get_by_role("button", name=re.compile("^Allow")).first.click()
         # Nothing to undo: the command may already run.
         await expect(person.page.get_by_role("button", name="Undo")).to_have_count(0)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             assert decided(await held) == {"behavior": "allow"}

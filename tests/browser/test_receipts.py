@@ -9,7 +9,7 @@ from tests.browser.agents import Agent
 from tests.browser.people import Person, at_a_browser
 from tests.servers import Server
 
-WITHIN = 30
+WITHIN = 90
 CONFIRM = "Waiting for the agent to confirm"
 
 

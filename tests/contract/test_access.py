@@ -23,7 +23,7 @@ pytestmark = [
 ]
 
 LIMIT = 1_048_576
-PATIENCE = 20
+PATIENCE = 90
 
 # A browser that does what a page tells it to, and writes down where that led.
 BROWSER = """

@@ -34,7 +34,7 @@ def keep(state: Job, said: dict) -> None:
 job = Workflow("job", state=Job, phases=[Phase("work", agent=work, update=keep, terminal=True)])
 """
 
-WITHIN = 30
+WITHIN = 90
 
 
 async def _asked(http: httpx.AsyncClient) -> Any:

@@ -8,7 +8,7 @@ from tests.proxies import nginx
 from tests.servers import TOKEN, serving
 
 FLOWS = Path(__file__).parent.parent / "server_flows.py"
-PATIENCE = 20
+PATIENCE = 90
 
 
 async def test_events_come_through_as_they_happen(tmp_path: Path):

@@ -193,7 +193,7 @@ class TestSessions:
         session = await begin(board)
         seen: list[Event] = []
 
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             async for event in board.tail(session):
                 seen.append(event)
                 if asked := REQUESTED.of(event):
@@ -208,7 +208,7 @@ class TestSessions:
         forked = await board.fork(session, run=False)
         await board.cancel(forked.session_id)
 
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             seen = [event.name async for event in board.tail(forked.session_id)]
 
         assert (seen[-1], seen.count("workflow:completed")) == ("workflow:cancelled", 1)
@@ -227,7 +227,7 @@ class TestSessions:
             raise AssertionError("it ended")
 
         listening = asyncio.create_task(listen())
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             await connected.wait()
             await board.start("flow", session_id=session)
             place, event = await listening
@@ -561,7 +561,7 @@ class TestQuestions:
 
         done = await board.answer(asked.id, "So.")
 
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             assert await waiting == done
             assert await board.people.ended(asked.id) == done
 

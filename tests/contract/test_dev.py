@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group(
 
 FLOWS = Path(__file__).parent.parent / "server_flows.py"
 PAGE = "http://localhost:5173"
-PATIENCE = 30
+PATIENCE = 90
 SECRET = "rm -r build --token=hunter2"
 
 

@@ -11,7 +11,7 @@ import pytest_asyncio
 from tests.servers import TOKEN, Server, serving
 
 FLOWS = Path(__file__).parent.parent / "server_flows.py"
-PATIENCE = 20
+PATIENCE = 90
 SSE = {"Accept": "text/event-stream"}
 
 pytestmark = [

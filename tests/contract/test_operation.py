@@ -15,7 +15,7 @@ from tests.listening import listening
 from tests.servers import TOKEN, Server, serving
 
 FLOWS = Path(__file__).parent.parent / "server_flows.py"
-PATIENCE = 20
+PATIENCE = 90
 
 
 async def command(*words: str, env: dict[str, str] | None = None) -> tuple[int, str]:

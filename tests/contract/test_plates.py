@@ -19,7 +19,7 @@ from tests.servers import TOKEN, Server, serving
 from callboard import Client
 from callboard.systems.processes import started_at
 
-PATIENCE = 20
+PATIENCE = 90
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -250,7 +250,7 @@ async def test_an_answer_to_a_client_that_ends_before_it_acts_is_lost(
 
 async def receipt(http: httpx.AsyncClient, id: str) -> dict[str, Any]:
     """The question, once it is known what became of the answer."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         while True:
             found = (await http.get(f"/interactions/{id}")).json()
             if found["receipt"] != "pending":

@@ -41,7 +41,7 @@ async def answer(server: Server, sent: bytes, *, read: int = 1) -> list[tuple[in
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(sent)
     found: list[tuple[int, Any]] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         for _ in range(read):
             lines = (await reader.readuntil(b"\r\n\r\n")).decode().lower().split("\r\n")
             fields = dict(line.split(": ", 1) for line in lines[1:] if line)
@@ -119,7 +119,7 @@ async def test_a_held_hook_is_let_go_whatever_was_sent_behind_it(server: Server)
     behind = head("/hooks/claude", f"{KEY}Content-Length: 100\r\n") + b"{"
     gone = socket.create_connection(("127.0.0.1", server.port))
     gone.sendall(asked + behind)
-    async with server.client() as client, asyncio.timeout(20):
+    async with server.client() as client, asyncio.timeout(90):
         pending = "/interactions?status=pending"
         while not (await client.get(pending)).json()["interactions"]:
             await asyncio.sleep(0.02)

@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.xdist_group("senders"),
 ]
 
-PATIENCE = 20
+PATIENCE = 90
 YES = {"value": {"approved": True}}
 FORMS = ("close", "half-close", "reset")
 REFUSED = {403, 499}

@@ -20,7 +20,7 @@ from callboard.server.settings import ServerSettings
 from callboard.server.wiring import prepare
 from callboard.testing.log_suite_material import happened
 
-PATIENCE = 20
+PATIENCE = 90
 REQUEST = (
     f"GET {{path}} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n{{more}}\r\n"
 )

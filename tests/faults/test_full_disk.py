@@ -75,7 +75,7 @@ async def test_hooks_that_come_while_the_disk_is_full_are_recorded_later(disk: P
         assert (asked.status_code, asked.json()["error"]["code"]) == (503, "STORE_FULL")
         assert await metric(client, "callboard_hooks_kept") == 3
         filling.unlink()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             while await sessions(client) < {"before", "first", "asks", "last"}:
                 await asyncio.sleep(0.05)
         assert await metric(client, "callboard_hooks_kept") == 0
@@ -91,7 +91,7 @@ async def test_what_is_kept_in_memory_is_spooled_when_the_server_stops(disk: Pat
         await client.post("/hooks/claude", json=payload("kept"))
         filling.write_bytes(b"")
         assert await server.stop() == 0
-    async with serving(db) as again, again.client() as client, asyncio.timeout(30):
+    async with serving(db) as again, again.client() as client, asyncio.timeout(90):
         while "kept" not in await sessions(client):
             await asyncio.sleep(0.05)
 

@@ -21,7 +21,7 @@ from callboard.board.hook_folders import hooks_folder, spool_folder
 from callboard.board.watchdog import UNHELD_SECS
 from callboard.vendors.settings.commands import spool_command
 
-PATIENCE = 30
+PATIENCE = 90
 SESSION = "5d1f2c66-aaaa-bbbb-cccc-000000000001"
 HASTY = """
 import sys

@@ -61,7 +61,6 @@ async def go_over(folder: Path, items: int, kills: int) -> int:
     return int(memory)
 
 
-@pytest.mark.timeout(120)
 async def test_a_killed_process_leaves_the_rest_of_its_items(tmp_path: Path):
     await go_over(tmp_path, 1_500, kills=2)
 

@@ -82,7 +82,7 @@ async def metric(http: httpx.AsyncClient, name: str) -> float:
 
 
 async def settles(http: httpx.AsyncClient, most: int) -> bool:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(90):
         while await metric(http, "callboard_memory_used_bytes") > most:
             await asyncio.sleep(0.05)
     return True
@@ -169,7 +169,7 @@ async def unfinished(tmp_path: Path, memory: int, count: int) -> None:
     async with attacked(tmp_path, memory) as (server, http), Peak(server) as peak:
         clients = [await sending(server) for _ in range(count)]
         refused = [asyncio.create_task(reader.readline()) for reader, _ in clients]
-        async with asyncio.timeout(50):
+        async with asyncio.timeout(90):
             await asyncio.wait(refused, return_when=asyncio.FIRST_COMPLETED)
             await works(http)
             while sum(task.done() for task in refused) < count - memory * MB // 4 // BODY - 1:

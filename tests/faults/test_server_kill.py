@@ -165,7 +165,6 @@ async def killed_under_load(tmp_path: Path, *, sessions: int, kills: int, seed: 
     return load
 
 
-@pytest.mark.timeout(180)
 async def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path):
     load = await killed_under_load(tmp_path, sessions=20, kills=3, seed=1)
     assert load.reconnects

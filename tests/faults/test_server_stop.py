@@ -10,7 +10,7 @@ import pytest
 from tests.servers import Server, serving
 
 FLOWS = Path(__file__).parent.parent / "server_flows.py"
-PATIENCE = 20
+PATIENCE = 90
 
 
 async def until(http: httpx.AsyncClient, session: str, name: str) -> list[dict[str, Any]]:

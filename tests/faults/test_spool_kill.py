@@ -71,7 +71,7 @@ def test_reader_after_reader_may_die(folder: Path, tmp_path: Path):
     fill(folder, FILES)
     for step in ("taken", "recorded", "done", "taken"):
         kill_at(folder, record, step)
-    assert start(folder, record).communicate(timeout=30)[0] == ""
+    assert start(folder, record).communicate(timeout=120)[0] == ""
     counted = Counter(map(int, record.read_text().split()))
     assert set(counted) == set(range(FILES))
     assert sum(counted.values()) == FILES + 1
@@ -83,7 +83,7 @@ def test_several_servers_read_each_payload_once_and_in_order(folder: Path, tmp_p
     record = tmp_path / "record"
     readers = [start(folder, record) for _ in range(3)]
     for reader in readers:
-        reader.communicate(timeout=30)
+        reader.communicate(timeout=120)
         assert reader.returncode == 0
     assert list(map(int, record.read_text().split())) == list(range(600))
     assert [*spool_folder(folder).rglob("*.json")] == []

@@ -86,7 +86,7 @@ async def test_cut_after_every_byte_count(tmp_path: Path):
         body = {"workflowId": "count", "input": 3}
         session = (await direct.post("/sessions", json=body)).json()["sessionId"]
         path = f"/sessions/{session}/events"
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(90):
             expected = await read_some(direct, path, 0)
         assert [place for place, _ in expected] == list(range(1, len(expected) + 1))
         async with cutting(server) as (proxy, http):
@@ -108,7 +108,7 @@ async def test_cut_after_every_event(tmp_path: Path):
         session = (await http.post("/sessions", json=body)).json()["sessionId"]
         path = f"/sessions/{session}/events"
         got: list[int] = []
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             while True:
                 headers = {"Accept": "text/event-stream", "Last-Event-ID": str(len(got))}
                 async with http.stream("GET", path, headers=headers) as answer:

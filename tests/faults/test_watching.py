@@ -48,13 +48,13 @@ class Place:
 
     async def ran(self, count: int) -> None:
         """Wait until so many agents have begun."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             while len(self.lines("ran")) < count:
                 await asyncio.sleep(_LOOK_AGAIN)
 
     async def until(self, status: str, count: int) -> None:
         query = Query("sessions", {"status": status}, count=True)
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(90):
             while await self.board.log.rows(query) != [{"count": count}]:
                 await asyncio.sleep(_LOOK_AGAIN)
 

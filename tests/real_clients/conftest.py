@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(HERE):
-            item.add_marker(pytest.mark.timeout(180))
+            item.add_marker(pytest.mark.timeout(360))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-PATIENCE = 20.0
+PATIENCE = 90.0
 _LOOK_AGAIN = 0.03
 
 T = TypeVar("T")

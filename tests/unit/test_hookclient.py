@@ -254,7 +254,7 @@ def test_another_agent_is_known_by_who_started_the_shell(
 
 def test_it_loads_nothing_that_takes_long(client: Client, folder: Path):
     words = [sys.executable, "-I", "-S", "-X", "importtime", SCRIPT, str(folder), "claude"]
-    _, err = client.start(PAYLOAD, words=words).communicate(timeout=20)
+    _, err = client.start(PAYLOAD, words=words).communicate(timeout=120)
     loaded = {line.rpartition("|")[2].strip() for line in err.decode().splitlines()}
     assert "callboard.courier.delivery" in loaded
     heavy = {"json", "socket", "re", "typing", "collections", "enum", "os", "signal", "callboard"}

@@ -20,7 +20,7 @@ from callboard.board.spool.drain import SpoolDrain
 from callboard.board.spool.files import Spool
 from callboard.clock import SystemClock
 
-PATIENCE = 20
+PATIENCE = 90
 BASH = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 
 

@@ -56,7 +56,7 @@ class Watchdog:
         await self.board.clock.advance(LOOK_EVERY)
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             while not condition():
                 await asyncio.sleep(0.005)
 

@@ -19,7 +19,7 @@ from callboard.board.spool.files import Spool
 from callboard.errors import StoreBusy, StoreError
 from callboard.testing.fake_clock import FakeClock
 
-PATIENCE = 20
+PATIENCE = 90
 
 
 @dataclass

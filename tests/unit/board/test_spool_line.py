@@ -53,7 +53,7 @@ def run(shell: list[str], folder: Path, payload: bytes = PAYLOAD, **more: Any) -
     process.stdin.write(payload)  # Raises when nobody reads it.
     process.stdin.close()
     process.stdin = None
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (0, b"", b"")
 
 
@@ -161,7 +161,7 @@ def test_names_that_are_taken_are_left_alone(shell: list[str], folder: Path):
     whole, part = Path(f"{stem}.0.json"), Path(f"{stem}.1.part")
     whole.write_text("first")
     part.write_text("being written")
-    process.communicate(b"go\n" + PAYLOAD, timeout=20)
+    process.communicate(b"go\n" + PAYLOAD, timeout=120)
     assert process.returncode == 0
     assert whole.read_text() == "first"
     assert part.read_text() == "being written"

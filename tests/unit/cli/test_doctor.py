@@ -253,9 +253,9 @@ def test_a_server_whose_database_is_broken_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("more", "check", "level"),
     [
-        ((200, b'{"info": {"version": "0.0.1"}}'), "server version", "warn"),
-        ((200, f'{{"info": {{"version": "{version("callboard")}"}}}}'.encode()), "server version",
-         "ok"),
+        ((200, b'{"version": "0.0.1"}'), "server version", "warn"),
+        ((200, f'{{"version": "{version("callboard")}"}}'.encode()), "server version", "ok"),
+        ((200, b"{"), "server version", "warn"),
         ((401, b'{"error": {"code": "UNAUTHENTICATED"}}'), "token", "warn"),
         ((200, b"{}"), "port", "fail"),
     ],
@@ -265,9 +265,16 @@ def test_the_version_of_our_own_server_is_asked_for(tmp_path, monkeypatch, more,
     with answering(200, b'{"status": "ok"}', more) as (port, sent):
         found = at(port, tmp_path)
     assert found[check].level == level
-    health, document = sent
+    health, facts = sent
     assert "cb_a-token-for-tests" not in health
-    assert "cb_a-token-for-tests" in document
+    assert "cb_a-token-for-tests" in facts
+
+
+def test_a_token_that_may_not_see_the_version_is_no_finding(tmp_path, monkeypatch):
+    monkeypatch.setenv("CALLBOARD_TOKEN", "cb_a-token-for-tests")
+    refused = (403, b'{"error": {"code": "FORBIDDEN"}}')
+    with answering(200, b'{"status": "ok"}', refused) as (port, _):
+        assert at(port, tmp_path).keys() == {"server"}
 
 
 def test_a_server_of_another_user_gets_no_token(tmp_path, monkeypatch):

@@ -148,7 +148,6 @@ def test_what_is_no_text_or_cannot_be_read_is_left_out(tmp_path: Path):
     ]
 
 
-@pytest.mark.timeout(60)
 def test_what_never_ends_or_never_begins_is_left_out(tmp_path: Path):
     os.mkfifo(tmp_path / "pipe.md")
     (tmp_path / "zero.md").symlink_to("/dev/zero")
@@ -165,7 +164,6 @@ def test_what_never_ends_or_never_begins_is_left_out(tmp_path: Path):
     ]
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("first", "each"), [("&a0 [x, x]", "[{0}, {0}]"), ("&a0 {x: x}", "{{<<: [{0}, {0}]}}")]
 )

@@ -332,7 +332,6 @@ class TestFiles:
         assert file["phases"][3]["deliverables"] == ["made phase_3"]
         assert file["phases"][3]["context_for_next"] == "know phase_3"
 
-    @pytest.mark.timeout(60)
     async def test_tell_what_was_made_before_the_others_of_the_wave_have_ended(
         self, tmp_path: Path
     ):

@@ -147,7 +147,7 @@ async def handle(
 
 async def true(condition: Callable[[], bool]) -> None:
     """Wait until it holds."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         while not condition():
             await asyncio.sleep(0.001)
 
@@ -180,13 +180,13 @@ class Watched:
 
     async def until(self, *sessions: str, status: str) -> None:
         """Wait until all of them stand like this; the clock of the driver stands still."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(90):
             while {await self.status(session) for session in sessions} != {status}:
                 await asyncio.sleep(0.001)
 
     async def advance(self, *sessions: str, status: str, by: float = 1.0) -> None:
         """Move the clock on until all of them stand like this."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(90):
             while {await self.status(session) for session in sessions} != {status}:
                 await self.clock.advance(by)
                 await asyncio.sleep(0.001)

@@ -154,7 +154,7 @@ async def test_an_agent_that_runs_out_of_items_fails_and_does_not_hang():
 
     phases = [Phase("count", agent=exhausted, terminal=True)]
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(90):
         result = await run(Workflow("counting", state=Nothing, phases=phases))
 
     assert result.status == "failed"

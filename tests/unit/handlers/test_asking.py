@@ -185,7 +185,7 @@ async def test_an_agent_whose_question_nobody_here_will_answer_is_not_waited_for
     phases = [Phase("review", agent=reviewer, terminal=True)]
     reviews = Workflow("review", state=Nothing, phases=phases)
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(90):
         result = await run(reviews, human_input={"approval": later})
 
     assert result.status == "waiting"

@@ -21,8 +21,6 @@ from callboard.harness.submit_decision import HOOK_WITHIN, decision_tool
 from callboard.interactions.records import Interaction
 from callboard.testing.fake_clock import FakeClock
 
-pytestmark = pytest.mark.timeout(120)
-
 YES = {"decision": "approved"}
 APPROVAL = {"type": "approval"}
 SCHEMA = {

@@ -40,7 +40,6 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     os.close(made.person)
 
 
-@pytest.mark.timeout(60)
 def test_a_notice_shows_what_others_wrote_and_does_not_obey_it(desk: Desk, tmp_path: Path):
     stage = Passthrough(desk.terminal)
     stage.start(["/bin/sh", "-c", "read line; echo over"], tmp_path, os.environ)

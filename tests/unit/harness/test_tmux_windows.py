@@ -20,8 +20,6 @@ TELLS = (
     "json.dump(told, open(sys.argv[1], 'w'))"
 )
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @pytest.fixture
 def tmux(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:

@@ -207,7 +207,6 @@ def test_agents_of_one_name_at_once_each_move_their_own_phase(project: Project):
     assert (project.workflow["status"], contexts) == ("completed", ["zero", "one", "two"])
 
 
-@pytest.mark.timeout(120)
 def test_many_agents_that_end_in_the_same_moment_all_count(project: Project):
     project.begin(*({"title": f"p{n}", "agent": "maker", "wave": 1} for n in range(16)))
     for payloads in (

@@ -14,7 +14,7 @@ inotify = pytest.mark.skipif(sys.platform != "linux", reason="the system tells n
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(90):
         while not condition():
             await asyncio.sleep(0.005)
 

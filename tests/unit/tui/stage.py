@@ -14,7 +14,7 @@ from callboard.testing.fake_clock import FakeClock
 from callboard.tui.app import BoardApp
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
-WITHIN = 30
+WITHIN = 90
 
 
 @dataclass

@@ -27,7 +27,7 @@ def run(shell: str, command: str, **env: str) -> "subprocess.CompletedProcess[by
         input=PAYLOAD,
         capture_output=True,
         check=False,
-        timeout=30,
+        timeout=120,
         env={**os.environ, **env},
     )
 
