@@ -179,18 +179,18 @@ def case(name: str, kind: str, size: int, count: int) -> list[Side]:
 
 
 CASES = [
-    ("answer → next agent, 1 MB of text, warm", ("warm", "text", 1_000_000, 50), 0.5),
-    ("the same in another process", ("cold", "text", 1_000_000, 40), 1.0),
+    ("answer → next agent, 1 MB of text, warm", ("warm", "text", 1_000_000, 30), 0.5),
+    ("the same in another process", ("cold", "text", 1_000_000, 20), 1.0),
     ("answer → next agent, 10 MB of text, warm", ("warm", "text", 10_000_000, 10), 0.5),
-    ("answer → next agent, 10,000 typed messages, warm", ("warm", "messages", 10_000, 20), 0.5),
-    ("the same in another process", ("cold", "messages", 10_000, 20), None),
-    ("first step with 1 MB of text as input", ("first", "text", 1_000_000, 40), 2.0),
-    ("first step with 10,000 messages as input", ("first", "messages", 10_000, 20), None),
+    ("answer → next agent, 10,000 typed messages, warm", ("warm", "messages", 10_000, 10), 0.5),
+    ("the same in another process", ("cold", "messages", 10_000, 10), None),
+    ("first step with 1 MB of text as input", ("first", "text", 1_000_000, 20), 2.0),
+    ("first step with 10,000 messages as input", ("first", "messages", 10_000, 10), None),
 ]
 
 
 def measure(quick: bool = False) -> Result:
-    rounds, steps = (1, 200) if quick else (3, 400)
+    rounds, steps = (1, 100) if quick else (3, 200)
     rows, data = [], {}
     for claim, (name, kind, size, count), bar in CASES:
         progress(f"large_states: {claim} ({kind})")

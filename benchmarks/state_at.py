@@ -52,7 +52,7 @@ class Merging:
     """
 
     def __init__(self, log: Any, length: int) -> None:
-        self.owner = log.owner
+        self.owner, self.tokens = log.owner, log.tokens
         self.intents: list[int] = []
         self.checkpoints = 0
         self._log = log
