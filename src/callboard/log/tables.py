@@ -1,16 +1,17 @@
-"""The shapes of the views: the columns of a row, and their defaults.
+"""The shapes of the views: the columns of a row, and their defaults. And the steps of a schema.
 
 Read from the migrations themselves, so that the schema is defined in one place.
 """
 
 import functools
+import hashlib
 import sqlite3
 import string
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from callboard.errors import StoreError, ValidationError
+from callboard.errors import StoreError, StoreTooNew, ValidationError
 from callboard.events.rows import KEYS, Cell, Query, RowChange
 
 FROM_STREAM = ("position", "updated_at", "owner")
@@ -31,6 +32,7 @@ class Table:
     defaults: Mapping[str, Cell]
     not_null: frozenset[str]
     readable: frozenset[str]
+    numbers: frozenset[str] = frozenset()
 
     def fill(self, row: Mapping[str, Cell]) -> dict[str, Cell]:
         """The row with every column; an error if a required one is missing."""
@@ -91,11 +93,60 @@ def table_of(change: RowChange | Query) -> Table:
     return table
 
 
-def migrations() -> list[tuple[str, str]]:
-    """Every migration as (file name, SQL), oldest first."""
-    folder = resources.files("callboard.log.sqlite").joinpath("migrations")
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered step: `0001_initial.sql` is version 1."""
+
+    name: str
+    sql: str
+
+    @property
+    def version(self) -> int:
+        """The number at the start of the file's name."""
+        return int(self.name.split("_")[0])
+
+    @property
+    def checksum(self) -> str:
+        """Shows whether the step was edited after it was applied."""
+        return hashlib.sha256(self.sql.encode()).hexdigest()
+
+
+def migrations(package: str = "callboard.log.sqlite") -> list[Migration]:
+    """Every migration of a log, oldest first."""
+    folder = resources.files(package).joinpath("migrations")
     files = [file for file in folder.iterdir() if file.name.endswith(".sql")]
-    return sorted((file.name, file.read_text(encoding="utf-8")) for file in files)
+    found = [Migration(file.name, file.read_text(encoding="utf-8")) for file in files]
+    return sorted(found, key=lambda step: step.name)
+
+
+Applied = Mapping[int, tuple[str, str]]
+"""The steps that a database has: their names and checksums, by version."""
+
+
+def missing_from(applied: Applied, steps: Sequence[Migration], place: str) -> list[Migration]:
+    """The steps that a database doesn't have yet; raises an error if it isn't ours.
+
+    place: the database's path or address, for errors.
+    """
+    newest = max((step.version for step in steps), default=0)
+    if applied and max(applied) > newest:
+        raise StoreTooNew(
+            f"{place} has schema version {max(applied)}, and this Callboard knows {newest}; "
+            "nothing was changed. Install the newer Callboard that wrote it, or choose another "
+            "database.",
+            path=place,
+            found=max(applied),
+            known=newest,
+        )
+    for step in steps:
+        if step.version in applied and applied[step.version] != (step.name, step.checksum):
+            raise StoreError(
+                f"Migration {step.version} of {place} differs from {step.name}. Never edit an "
+                "applied migration: restore the file and add a new one.",
+                path=place,
+                version=step.version,
+            )
+    return [step for step in steps if step.version not in applied]
 
 
 @functools.cache
@@ -103,8 +154,8 @@ def shapes() -> Mapping[str, Table]:
     """The shape of every view."""
     database = sqlite3.connect(":memory:")
     try:
-        for _, sql in migrations():
-            database.executescript(sql)
+        for step in migrations():
+            database.executescript(step.sql)
         return {name: _describe(database, name, key) for name, key in KEYS.items()}
     finally:
         database.close()
@@ -113,13 +164,17 @@ def shapes() -> Mapping[str, Table]:
 def _describe(database: sqlite3.Connection, name: str, key: tuple[str, ...]) -> Table:
     defaults: dict[str, Cell] = {}
     not_null: set[str] = set()
+    numbers: set[str] = set()
     readable = set(_JOINED.get(name, ()))
     columns = database.execute(f"PRAGMA table_xinfo({name})").fetchall()
-    for _, column, _, must, default, _, hidden in columns:
+    for _, column, kind, must, default, _, hidden in columns:
         readable.add(column)
+        if kind == "INTEGER":
+            numbers.add(column)
         if hidden:
             continue
         (defaults[column],) = database.execute(f"SELECT {default or 'NULL'}").fetchone()
         if must:
             not_null.add(column)
-    return Table(name, key, defaults, frozenset(not_null), frozenset(readable))
+    shape = (frozenset(not_null), frozenset(readable), frozenset(numbers))
+    return Table(name, key, defaults, *shape)

@@ -4,21 +4,25 @@ Everything that can refuse an append is decided in Python before the first row i
 refusal costs the others nothing, and no savepoints are needed.
 """
 
-import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import NamedTuple
 
 from callboard.clock import Clock
-from callboard.events.envelope import NewEvent, place
-from callboard.events.rows import Projection, RowChange
+from callboard.events.rows import Projection
 from callboard.log.admission import Claimant, StreamState, admit, admit_fork, admit_gone
-from callboard.log.protocol import Appended, Base, Writing
-from callboard.log.records import StoredId, stored_id
+from callboard.log.appending import (
+    AppendRequest,
+    EventRow,
+    KnownStream,
+    Outcome,
+    entries,
+    moves_lease,
+)
+from callboard.log.protocol import Appended, Base
 from callboard.log.sqlite.errors import is_done
 from callboard.log.sqlite.file import PAGE_SIZE
 from callboard.log.sqlite.views import Statement, statements
@@ -57,36 +61,6 @@ _REMEMBERED = 10_000
 
 # An event without its payload: its other columns, and its index entry.
 _ROW_SIZE = 100
-
-EventRow = tuple[int, int, StoredId, str, int, int, StoredId | None, bytes]
-
-
-class AppendRequest(NamedTuple):
-    """One append with its encoded payloads, and the future that waits for it."""
-
-    stream: str
-    events: Sequence[NewEvent]
-    payloads: Sequence[bytes]
-    writing: Writing
-    future: asyncio.Future[Appended]
-    is_large: bool = False
-    """Whether writing it, with the rows it changes, takes long."""
-
-
-Outcome = Appended | Exception
-
-
-@dataclass(slots=True, eq=False)
-class KnownStream:
-    """A stream as of the current transaction."""
-
-    id: str
-    key: int
-    base: int | None
-    base_position: int
-    updated_at: int
-    standing: StreamState
-    hidden: bool = False
 
 
 @dataclass(slots=True)
@@ -200,11 +174,12 @@ class Committer:
             if not events:
                 return Appended(0, 0, 0)
             known = KnownStream(stream, self._next_key, None, 0, 0, StreamState(0))
-        rows, views = self._entries(request, known)
+        rows, changes = entries(request, known, self._project)
+        views = statements(changes) if changes else []
         # From here on, nothing can fail: this is what others will see.
         if found is None:
             self._create(known, batch)
-        elif _moves_lease(known.standing, after):
+        elif moves_lease(known.standing, after):
             batch.leased[known.key] = known
         elif events:
             batch.moved[known.key] = known
@@ -216,26 +191,6 @@ class Committer:
         size = sum(map(len, payloads))
         batch.size += size
         return Appended(after.head, after.epoch, size)
-
-    def _entries(
-        self, request: AppendRequest, known: KnownStream
-    ) -> tuple[list[EventRow], list[Statement]]:
-        """The rows that the append writes. One pass, because this is the hot path."""
-        stream, events, payloads, *_ = request
-        key, position, project = known.key, known.standing.head, self._project
-        rows: list[EventRow] = []
-        changes: list[RowChange] = []
-        last: str | None = None
-        stored: StoredId | None = None
-        for new, payload in zip(events, payloads, strict=True):
-            position += 1
-            id, name, _, at_ms, version, caused_by, _ = new
-            changes += project(place(new, stream, position))
-            # Usually the cause is the event before.
-            cause = stored if caused_by == last else caused_by and stored_id(caused_by)
-            last, stored = id, stored_id(id)
-            rows.append((key, position, stored, name, version, at_ms, cause, payload))
-        return rows, statements(changes) if changes else []
 
     def _create(self, known: KnownStream, batch: _Batch) -> None:
         known.updated_at = self._clock.now_ms()
@@ -315,12 +270,3 @@ def _stream_row(known: KnownStream) -> tuple[object, ...]:
     head, owner, epoch, settled = known.standing
     forked = (known.id, known.base, known.base_position)
     return (*forked, head, known.updated_at, owner, epoch, settled, head > settled, known.key)
-
-
-def _moves_lease(before: StreamState, after: StreamState) -> bool:
-    return (
-        before.owner != after.owner
-        or before.epoch != after.epoch
-        or before.settled != after.settled
-        or (before.head > before.settled) is not (after.head > after.settled)
-    )

@@ -14,10 +14,10 @@ from typing import Self, TypeVar
 
 from callboard.clock import Clock, SystemClock
 from callboard.errors import StoreError
-from callboard.events import codec
 from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import Projection, Query, Row
 from callboard.log.admission import Claimant
+from callboard.log.appending import AppendRequest, encoded
 from callboard.log.commit_signal import Doorbell
 from callboard.log.listeners import Tailed
 from callboard.log.owners import Heartbeat, Owners
@@ -39,7 +39,7 @@ from callboard.log.sqlite.backup import (
     shrink,
 )
 from callboard.log.sqlite.checkpoint import Checkpoints
-from callboard.log.sqlite.commit import AppendRequest, Committer
+from callboard.log.sqlite.commit import Committer
 from callboard.log.sqlite.deletion import hide, trim
 from callboard.log.sqlite.errors import translate
 from callboard.log.sqlite.file import connect
@@ -55,8 +55,6 @@ from callboard.log.write_lock import Turnstile
 
 Result = TypeVar("Result")
 
-_LARGE = 262_144
-"""Payloads of this many bytes take so long to compress that a thread does it."""
 _READER_PATIENCE = 5.0
 """Seconds. A reader waits only while another process opens or closes the file."""
 
@@ -137,13 +135,9 @@ class SqliteLog(Tailed):
             self._heartbeat.start()
         # A copy, because the caller may reuse its list before this is written.
         copied = tuple(events)
-        plain = [codec.plain(event) for event in copied]
-        is_large = sum(map(len, plain)) > _LARGE
+        payloads, is_large = await encoded(copied)
         if is_large:
-            payloads = await asyncio.to_thread(_packed, plain)
             self._check_open()
-        else:
-            payloads = _packed(plain)
         future = self._writer.loop().create_future()
         self._writer.append(AppendRequest(stream, copied, payloads, writing, future, is_large))
         return await future
@@ -338,7 +332,3 @@ class SqliteLog(Tailed):
     def _check_open(self) -> None:
         if self.closed:
             raise StoreError("This log is closed; open it again.", path=str(self.path))
-
-
-def _packed(payloads: list[bytes]) -> list[bytes]:
-    return [codec.pack(payload) for payload in payloads]

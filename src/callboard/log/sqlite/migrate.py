@@ -1,22 +1,19 @@
 """Migrates a database to this version's schema, a transaction per step, and rebuilds its views."""
 
 import glob
-import hashlib
 import os
 import sqlite3
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from callboard.errors import StoreError, StoreTooNew
 from callboard.events.envelope import Event
 from callboard.events.rows import KEYS, SHARED, Projection
 from callboard.log.sqlite.backup import back_up
 from callboard.log.sqlite.deletion import needed
 from callboard.log.sqlite.reader import Reader
 from callboard.log.sqlite.views import statements
-from callboard.log.tables import migrations
+from callboard.log.tables import Migration, migrations, missing_from
 
 _COPY = ".before-migration-from-"
 
@@ -30,27 +27,9 @@ CREATE TABLE IF NOT EXISTS migrations (
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """One numbered step: `0001_initial.sql` is version 1."""
-
-    name: str
-    sql: str
-
-    @property
-    def version(self) -> int:
-        """The number at the start of the file's name."""
-        return int(self.name.split("_")[0])
-
-    @property
-    def checksum(self) -> str:
-        """Shows whether the step was edited after it was applied."""
-        return hashlib.sha256(self.sql.encode()).hexdigest()
-
-
 def known_migrations() -> list[Migration]:
     """The steps that come with this version of Callboard, oldest first."""
-    return [Migration(name, sql) for name, sql in migrations()]
+    return migrations()
 
 
 def migrate(
@@ -72,10 +51,7 @@ def missing_steps(
     database: sqlite3.Connection, path: Path, steps: Sequence[Migration]
 ) -> list[Migration]:
     """The steps that the database doesn't have yet; raises an error if it isn't ours."""
-    applied = _applied(database)
-    _check_not_newer(path, applied, steps)
-    _check_unedited(path, applied, steps)
-    return [step for step in steps if step.version not in applied]
+    return missing_from(_applied(database), steps, str(path))
 
 
 def _back_up(database: sqlite3.Connection, path: Path, version: int) -> None:
@@ -101,33 +77,6 @@ def _applied(database: sqlite3.Connection) -> dict[int, tuple[str, str]]:
         return {}
     rows = database.execute("SELECT version, name, checksum FROM migrations").fetchall()
     return {version: (name, checksum) for version, name, checksum in rows}
-
-
-def _check_not_newer(
-    path: Path, applied: dict[int, tuple[str, str]], steps: Sequence[Migration]
-) -> None:
-    newest = max((step.version for step in steps), default=0)
-    if applied and max(applied) > newest:
-        raise StoreTooNew(
-            f"{path} has schema version {max(applied)}, and this Callboard knows {newest}; nothing "
-            "was changed. Install the newer Callboard that wrote it, or choose another path.",
-            path=str(path),
-            found=max(applied),
-            known=newest,
-        )
-
-
-def _check_unedited(
-    path: Path, applied: dict[int, tuple[str, str]], steps: Sequence[Migration]
-) -> None:
-    for step in steps:
-        if step.version in applied and applied[step.version] != (step.name, step.checksum):
-            raise StoreError(
-                f"Migration {step.version} of {path} differs from {step.name}. Never edit an "
-                "applied migration: restore the file and add a new one.",
-                path=str(path),
-                version=step.version,
-            )
 
 
 def _apply(database: sqlite3.Connection, step: Migration, now_ms: int) -> None:

@@ -9,14 +9,13 @@ from typing import TypeVar
 
 from callboard.clock import Clock
 from callboard.errors import StoreBusy, StoreError
-from callboard.log.sqlite.commit import AppendRequest, Committer, Outcome
+from callboard.log.appending import AppendRequest, Committed, Outcome
+from callboard.log.sqlite.commit import Committer
 from callboard.log.sqlite.errors import translate
 from callboard.log.sqlite.identity import Identities
 from callboard.log.write_lock import Turnstile, poll
 
 Result = TypeVar("Result")
-Committed = tuple[list[Outcome], dict[str, int]]
-"""The outcome of each request, and the new lengths of the changed streams."""
 
 
 @dataclass(frozen=True, slots=True)

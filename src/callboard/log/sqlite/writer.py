@@ -13,8 +13,9 @@ from contextlib import suppress
 from threading import get_ident
 from typing import TypeVar
 
-from callboard.log.sqlite.commit import AppendRequest, Committer
-from callboard.log.sqlite.transaction import Committed, Transactions, WriteTarget
+from callboard.log.appending import AppendRequest, Committed, take_group, tell
+from callboard.log.sqlite.commit import Committer
+from callboard.log.sqlite.transaction import Transactions, WriteTarget
 
 _LARGEST = 512
 """The maximum number of events per commit, so that the loop isn't blocked for long."""
@@ -97,14 +98,8 @@ class Writer:
 
     def _take(self) -> list[AppendRequest]:
         """The next group, up to a number of events, without cancelled requests."""
-        queue, count, size = self._requests, 0, 0
-        for request in queue:
-            count += 1
-            size += len(request.events)
-            if size >= _LARGEST:
-                break
-        self._requests = queue[count:]
-        return [request for request in queue[:count] if not request.future.cancelled()]
+        group, self._requests = take_group(self._requests, _LARGEST)
+        return group
 
     def _write(self, group: Sequence[AppendRequest]) -> None:
         if self._pace.quick() and not any(request.is_large for request in group):
@@ -124,7 +119,7 @@ class Writer:
             outcome: T | Exception = self._turn.run(job)
         except Exception as error:
             outcome = error
-        self._call_back(_tell, future, outcome)
+        self._call_back(tell, future, outcome)
 
     def _call_back(self, done: Callable[..., None], *results: object) -> None:
         def finish() -> None:
@@ -139,7 +134,7 @@ class Writer:
     def _settle(self, group: Sequence[AppendRequest], committed: Committed) -> None:
         outcomes, changed = committed
         for request, outcome in zip(group, outcomes, strict=True):
-            _tell(request.future, outcome)
+            tell(request.future, outcome)
         if changed:
             self._committed(changed)
 
@@ -147,7 +142,7 @@ class Writer:
         self._schedule()
         if self._idle and not self._working():
             for future in self._idle:
-                _tell(future, None)
+                tell(future, None)
             self._idle.clear()
 
     def _working(self) -> bool:
@@ -172,16 +167,6 @@ class Writer:
     def close(self) -> None:
         """Stop the writer thread."""
         self._thread.shutdown()
-
-
-def _tell(future: asyncio.Future[T], outcome: T | Exception) -> None:
-    # The waiting task may have been cancelled; what was written stays written.
-    if future.done():
-        return
-    if isinstance(outcome, Exception):
-        future.set_exception(outcome)
-    else:
-        future.set_result(outcome)
 
 
 class DiskPace:
