@@ -135,7 +135,7 @@ format: python $(PACKAGES) ## Format the code and fix what can be fixed
 	npm run --silent format
 
 system: ## Install the Debian packages that tests need, or say which
-	@tools/system-packages nginx=nginx-light chromium=chromium tmux=tmux
+	@tools/system-packages nginx=nginx-light chromium=chromium tmux=tmux initdb=postgresql
 
 clients: $(CLIENTS) ## Install the coding agents that tests drive into .clients
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+from tests.postgres import PostgresServer, running_server
 
 settings.register_profile("ci", max_examples=50, deadline=None, print_blob=True)
 settings.load_profile("ci")
@@ -27,3 +28,16 @@ def user_data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("share")))
         yield
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A server for all tests of a worker that need one."""
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres: PostgresServer) -> str:
+    """The address of a database with our tables and nothing in them."""
+    return postgres.emptied()

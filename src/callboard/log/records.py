@@ -100,3 +100,17 @@ def id_text(stored: StoredId) -> str:
         return stored
     text = stored.hex()
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+_AS_TEXT = b"this id is text: "
+"""Longer than a UUID, so that an id that starts with it isn't one."""
+
+
+def id_bytes(stored: StoredId) -> bytes:
+    """A stored id, for a database whose columns have one type."""
+    return stored if isinstance(stored, bytes) else _AS_TEXT + stored.encode()
+
+
+def id_from_bytes(data: bytes) -> StoredId:
+    """Undo `id_bytes`."""
+    return data if len(data) == 16 else data[len(_AS_TEXT) :].decode()

@@ -1,0 +1,221 @@
+"""Who is alive: every handle holds an advisory lock, and shows twice a second that it runs.
+
+One connection does this, and it is also where notifications arrive. Observers measure on their own
+clock how long a beat has not changed. A lock that is gone isn't proof: a restart of the server
+frees all of them, and their owners come back.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import psycopg
+
+from callboard.clock import Clock
+from callboard.errors import StoreError
+from callboard.log.postgres.connections import Link, PostgresAddress, ReadPool, connect, delays
+from callboard.log.postgres.errors import translate
+from callboard.log.postgres.setup import LOCKS
+
+CHANNEL = "callboard"
+BEAT_EVERY = 0.5
+_DEAD_AFTER = 1.0
+"""Seconds without a beat from an owner whose lock is gone."""
+_GRACE = 3.0
+"""Seconds for the others to come back, after we had to."""
+_READY_WITHIN = 30.0
+
+_HELD = f"""
+SELECT objid::bigint AS no FROM pg_locks
+WHERE locktype = 'advisory' AND classid = {LOCKS} AND objsubid = 2 AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+_REGISTER = """
+INSERT INTO owners (id, host, pid) VALUES (%s, %s, %s)
+ON CONFLICT (id) DO UPDATE SET beat = owners.beat + 1, beat_at = clock_timestamp()
+RETURNING no
+"""
+_SWEEP = f"""
+DELETE FROM owners WHERE beat_at < clock_timestamp() - interval '1 minute'
+    AND no NOT IN ({_HELD})
+"""
+# One statement: our beat, how far the log is, and how the others are.
+_BEAT = f"""
+WITH held AS ({_HELD}),
+mine AS (
+    UPDATE owners SET beat = beat + 1, beat_at = clock_timestamp() WHERE id = %(owner)s RETURNING id
+)
+SELECT log.seq, EXISTS (SELECT FROM mine), others.id, others.beat, held.no IS NOT NULL
+FROM log LEFT JOIN owners AS others ON others.id <> %(owner)s
+LEFT JOIN held ON held.no = others.no
+"""
+_LOOK = f"""
+SELECT beat, no IN ({_HELD}) FROM owners WHERE id = %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """One open log: its id as an owner, and when it considers others frozen."""
+
+    owner: str
+    clock: Clock
+    frozen_after: float
+
+
+class _Seen(NamedTuple):
+    beat: int
+    since: float
+    holds: bool
+
+
+class Liveness:
+    """This handle's beat, and what it knows about the others."""
+
+    def __init__(
+        self,
+        handle: Handle,
+        address: PostgresAddress,
+        pool: ReadPool,
+        heard: Callable[[str | None], None],
+        caught_up: Callable[[int], None],
+    ) -> None:
+        self._handle = handle
+        self._address = address
+        self._pool = pool
+        self._heard = heard
+        self._caught_up = caught_up
+        self._seen: dict[str, _Seen] = {}
+        self._grace_until = 0.0
+        self._link: Link | None = None
+        self._ready = asyncio.Event()
+        self._failure: StoreError | None = None
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def ready(self) -> None:
+        """Wait until others can see that we are alive: only then may we take leases."""
+        if self._ready.is_set():
+            return
+        try:
+            async with asyncio.timeout(min(self._address.patience, _READY_WITHIN)):
+                await self._ready.wait()
+        except TimeoutError:
+            raise self._failure or StoreError(
+                f"Cannot reach {self._address.name}.", path=self._address.name
+            ) from None
+
+    def alive(self, owner: str) -> bool:
+        """Whether an owner is alive, as far as we know; one that we don't know yet is."""
+        return owner == self._handle.owner or not self._is_dead(owner)
+
+    async def has_died(self, owner: str) -> bool:
+        """Whether an owner died or froze. Takes up to a few seconds if that isn't certain."""
+        while owner != self._handle.owner:
+            row = await self._pool.run(lambda link: _look(link, owner))
+            if row is None:
+                self._seen[owner] = _Seen(-1, float("-inf"), holds=False)
+                return True
+            self._note(owner, *row)
+            if self._is_dead(owner):
+                return True
+            if row[1]:
+                return False
+            await asyncio.sleep(_DEAD_AFTER / 10)
+        return False
+
+    def _is_dead(self, owner: str) -> bool:
+        seen, now = self._seen.get(owner), self._handle.clock.monotonic()
+        if seen is None:
+            return False
+        if seen.holds:
+            return now - seen.since >= self._handle.frozen_after
+        return now - seen.since >= _DEAD_AFTER and now >= self._grace_until
+
+    def _note(self, owner: str, beat: int, holds: bool) -> None:
+        seen = self._seen.get(owner)
+        is_new = seen is None or seen.beat != beat
+        since = self._handle.clock.monotonic() if seen is None or is_new else seen.since
+        self._seen[owner] = _Seen(beat, since, holds)
+
+    async def _run(self) -> None:
+        """Beat until we are stopped, over one connection after another."""
+        waits = delays()
+        while True:
+            try:
+                self._link = await connect(self._address)
+                await self._register(self._link)
+                waits = delays()
+                await self._beat_on(self._link)
+            except psycopg.Error as error:
+                self._failure = translate(error, self._address.name)
+            finally:
+                self._disconnect()
+            await asyncio.sleep(next(waits))
+
+    def _disconnect(self) -> None:
+        if self._link is not None:
+            self._link.pgconn.finish()
+            self._link = None
+        # What we know about the others is old now, and they may have lost their locks as we did.
+        self._seen.clear()
+        self._grace_until = self._handle.clock.monotonic() + _GRACE
+        self._ready.clear()
+
+    async def _register(self, link: Link) -> None:
+        await link.execute("SET synchronous_commit = off")
+        await link.execute(_SWEEP.encode())
+        who = (self._handle.owner, socket.gethostname(), os.getpid())
+        row = await (await link.execute(_REGISTER, who)).fetchone()
+        assert row is not None
+        # Our own old connection may still hold it: the server notices later than we do.
+        await link.execute("SELECT pg_advisory_lock(%s, %s)", (LOCKS, row[0]))
+        await link.execute(f"LISTEN {CHANNEL}".encode())
+
+    async def _beat_on(self, link: Link) -> None:
+        while True:
+            rows = await (
+                await link.execute(_BEAT.encode(), {"owner": self._handle.owner})
+            ).fetchall()
+            if not rows[0][1]:
+                # Others took us for dead, and removed our row.
+                await self._register(link)
+            self._note_all([row[2:] for row in rows if row[2] is not None])
+            self._ready.set()
+            self._caught_up(rows[0][0])
+            async for notice in link.notifies(timeout=BEAT_EVERY):
+                if notice.payload != self._handle.owner:
+                    self._heard(None)
+
+    def _note_all(self, others: list[tuple[str, int, bool]]) -> None:
+        living = {owner for owner in self._seen if not self._is_dead(owner)}
+        for owner, beat, holds in others:
+            self._note(owner, beat, holds)
+        present = {owner for owner, _, _ in others}
+        for owner in self._seen.keys() - present:
+            self._seen[owner] = _Seen(-1, float("-inf"), holds=False)
+        if any(self._is_dead(owner) for owner in living):
+            self._heard("a death")
+
+    async def stop(self) -> None:
+        """Stop beating, and remove our row: from now on, this owner counts as dead."""
+        self.crash()
+        with suppress(asyncio.CancelledError):
+            await self._task
+        with suppress(StoreError):
+            remove = b"DELETE FROM owners WHERE id = %s"
+            await self._pool.run(lambda link: link.execute(remove, (self._handle.owner,)))
+
+    def crash(self) -> None:
+        """Stop at once, as if the process had died."""
+        self._task.cancel()
+        if self._link is not None:
+            self._link.pgconn.finish()
+
+
+async def _look(link: Link, owner: str) -> tuple[int, bool] | None:
+    row = await (await link.execute(_LOOK.encode(), (owner,))).fetchone()
+    return None if row is None else (row[0], row[1])

@@ -1,0 +1,91 @@
+"""Commits are announced to other handles with NOTIFY, and theirs wake our listeners.
+
+Not in the transaction of an append: NOTIFY lets only one commit at a time through in the whole
+server. A notification that gets lost is made up for by the next beat, which has the sequence.
+"""
+
+import asyncio
+
+from callboard.errors import StoreError
+from callboard.log.listeners import Listeners
+from callboard.log.postgres.connections import ReadPool
+from callboard.log.postgres.liveness import CHANNEL
+from callboard.log.postgres.reader import PostgresReader
+
+_ANNOUNCE_EVERY = 0.005
+
+
+class CommitNotices:
+    """Announces our commits, and finds out which streams those of others changed."""
+
+    def __init__(
+        self, owner: str, pool: ReadPool, reader: PostgresReader, listeners: Listeners, seen: int
+    ) -> None:
+        self._owner = owner
+        self._pool = pool
+        self._reader = reader
+        self._listeners = listeners
+        self._seen = seen
+        self._loop = asyncio.get_running_loop()
+        self._unannounced = False
+        self._unread = False
+        self._announcing: asyncio.Task[None] | None = None
+        self._looking: asyncio.Task[None] | None = None
+
+    def wrote(self, first: int, last: int) -> None:
+        """Note the sequences of our own commit, which others don't know about yet."""
+        if self._seen == first - 1:
+            self._seen = last
+        self.announce()
+
+    def announce(self) -> None:
+        """Let others know that there is something new."""
+        self._unannounced = True
+        if self._announcing is None or self._announcing.done():
+            self._announcing = self._loop.create_task(self._announce())
+
+    async def _announce(self) -> None:
+        while self._unannounced:
+            self._unannounced = False
+            try:
+                await self._pool.run(
+                    lambda link: link.execute("SELECT pg_notify(%s, %s)", (CHANNEL, self._owner))
+                )
+            except StoreError:
+                return  # Their next beat shows it.
+            await asyncio.sleep(_ANNOUNCE_EVERY)
+
+    def caught_up(self, sequence: int) -> None:
+        """Compare with the last sequence, which a beat returned."""
+        if not self._listeners:
+            self._seen = max(self._seen, sequence)
+        elif sequence > self._seen:
+            self.heard(None)
+
+    def heard(self, what: str | None) -> None:
+        """Something has changed; if it isn't an append, every listener should look."""
+        if what is not None:
+            self._listeners.wake_all()
+            return
+        self._unread = True
+        if self._looking is None or self._looking.done():
+            self._looking = self._loop.create_task(self._look())
+
+    async def _look(self) -> None:
+        """Wake the listeners of streams that have grown since the last look."""
+        while self._unread and self._listeners:
+            self._unread = False
+            try:
+                changed, last = await self._reader.changed_after(self._seen)
+            except StoreError:
+                # The listener runs into the same error when it reads, and can report it.
+                self._listeners.wake_all()
+                return
+            self._seen = max(self._seen, last)
+            self._listeners.wake(dict.fromkeys(changed))
+
+    def stop(self) -> None:
+        """Stop announcing and looking."""
+        for task in (self._announcing, self._looking):
+            if task is not None:
+                task.cancel()

@@ -1,0 +1,87 @@
+"""Open a database: only if it is ours and can be written to, and with an up-to-date schema."""
+
+import psycopg
+from psycopg import Connection
+from psycopg.rows import TupleRow
+
+from callboard.errors import StoreError, StoreForeign
+from callboard.log.postgres.connections import PostgresAddress
+from callboard.log.postgres.errors import replica, translate
+from callboard.log.tables import Applied, Migration, migrations, missing_from
+
+LOCKS = 1_667_395_951
+"""The first number of our advisory locks; the second is an owner's, or one of these."""
+MIGRATING = 0
+TRIMMING = -1
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS migrations (
+    version    bigint PRIMARY KEY,
+    name       text   NOT NULL,
+    checksum   text   NOT NULL,
+    applied_at bigint NOT NULL
+)
+"""
+_STATE = """
+SELECT current_setting('transaction_read_only'), current_setting('server_encoding'),
+    to_regclass('migrations') IS NOT NULL, to_regclass('streams') IS NOT NULL
+"""
+
+Database = Connection[TupleRow]
+
+
+def set_up(address: PostgresAddress, now_ms: int) -> int:
+    """Connect, and create or migrate the schema if necessary; returns the last sequence.
+
+    Blocks while another process migrates.
+    """
+    try:
+        with psycopg.connect(address.conninfo, autocommit=True) as database:
+            _prepare(database, address.name, now_ms)
+            row = database.execute("SELECT seq FROM log").fetchone()
+            return row[0] if row else 0
+    except psycopg.Error as error:
+        raise translate(error, address.name) from error
+
+
+def _prepare(database: Database, place: str, now_ms: int) -> None:
+    steps = migrations("callboard.log.postgres")
+    if missing_from(_check(database, place), steps, place):
+        with database.transaction():
+            database.execute("SELECT pg_advisory_xact_lock(%s, %s)", (LOCKS, MIGRATING))
+            # Another process may have done it meanwhile.
+            for step in missing_from(_check(database, place), steps, place):
+                _apply(database, step, now_ms)
+
+
+def _check(database: Database, place: str) -> Applied:
+    row = database.execute(_STATE).fetchone()
+    assert row is not None
+    read_only, encoding, has_migrations, has_streams = row
+    if read_only == "on":
+        raise replica(place)
+    if encoding != "UTF8":
+        raise StoreError(
+            f"{place} stores text as {encoding}. Create the database with UTF-8: "
+            "createdb --encoding=UTF8 --template=template0 NAME",
+            path=place,
+        )
+    if has_streams and not has_migrations:
+        raise StoreForeign(
+            f"{place} has tables of another program. Create a database for Callboard alone: "
+            "createdb NAME",
+            path=place,
+        )
+    if not has_migrations:
+        return {}
+    rows = database.execute("SELECT version, name, checksum FROM migrations").fetchall()
+    return {version: (name, checksum) for version, name, checksum in rows}
+
+
+def _apply(database: Database, step: Migration, now_ms: int) -> None:
+    database.execute(_TABLE)
+    database.execute(step.sql.encode())
+    database.execute(
+        "INSERT INTO migrations (version, name, checksum, applied_at) VALUES (%s, %s, %s, %s)",
+        (step.version, step.name, step.checksum, now_ms),
+    )
