@@ -1,4 +1,4 @@
-"""What the other processes in `test_log_faults` do: run as a script, told by lines on stdin."""
+"""What the other processes of the logs' fault tests do: run as a script, told by lines on stdin."""
 
 import asyncio
 import itertools
@@ -10,6 +10,7 @@ from typing import Any
 from callboard.errors import CallboardError
 from callboard.events.envelope import Event
 from callboard.events.rows import Change, Put, RowChange
+from callboard.log.postgres.log import PostgresLog
 from callboard.log.protocol import EventLog, Writing
 from callboard.log.sqlite.log import SqliteLog
 from callboard.testing.log_suite_material import happened
@@ -112,7 +113,10 @@ ROLES: dict[str, Callable[[EventLog, str], Coroutine[Any, Any, None]]] = {
 
 
 async def main(role: str, path: str, name: str) -> None:
-    log = SqliteLog.open(Path(path), counting)
+    if path.startswith("postgresql:"):
+        log = PostgresLog.open(path, counting)
+    else:
+        log = SqliteLog.open(Path(path), counting)
     await ROLES[role](log, name)
     await log.close()
 
