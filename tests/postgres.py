@@ -57,7 +57,9 @@ class PostgresServer:
             shutil.chown(folder, _USER)
         command = [_program("initdb"), "-D", str(self.data), "--no-sync", "-A", "trust"]
         options = ["-U", "postgres", "--encoding=UTF8", "--locale=C.UTF-8"]
-        subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL, user=_USER)
+        subprocess.run(
+            [*command, *options], check=True, stdout=subprocess.DEVNULL, user=_USER, cwd=folder
+        )
 
     def url(self, database: str, user: str = "postgres") -> str:
         return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"

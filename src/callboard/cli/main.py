@@ -189,7 +189,7 @@ def _is_typo(typed: str, name: str) -> bool:
     "--db",
     metavar="PATH",
     envvar="CALLBOARD_DB",
-    help="The database: a path or sqlite:///path. Also CALLBOARD_DB. "
+    help="The database: a path, sqlite:///path or postgresql://user@host/name. Also CALLBOARD_DB. "
     "Default: that of the only running server, else one in your user data directory.",
 )
 @click.option(

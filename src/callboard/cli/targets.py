@@ -5,6 +5,7 @@ the server that holds that database's lock, or to an address that the person gav
 """
 
 import asyncio
+import os
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -21,11 +22,17 @@ from callboard.cli.server_search import address_of, token_for
 from callboard.cli.workflow_files import OURS, listed, load, load_again, workflows_in
 from callboard.cli.workflow_input import WorkflowInput
 from callboard.client.access import checked, find_token
+from callboard.disk.private import make_private_folder
 from callboard.engine.offers import PhaseInfo, WorkflowInfo
 from callboard.engine.sessions import SessionInfo
 from callboard.engine.workflow import Workflow
 from callboard.errors import NotFound, ServerUnreachable, ValidationError, WorkflowNotFound
-from callboard.log.location import database_path, default_path
+from callboard.log.location import (
+    database_path,
+    default_path,
+    postgres_address,
+    without_password,
+)
 from callboard.log.presence import is_driven, listed_servers, servers_of
 
 if TYPE_CHECKING:
@@ -99,8 +106,18 @@ class Database(_Place[Callboard]):
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The file; if it is in PostgreSQL, where this machine keeps what would be next to it."""
         return database_path(self.given)
+
+    @property
+    def address(self) -> str | None:
+        """Its address, if it is in PostgreSQL."""
+        return postgres_address(self.given)
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is such a file. Only a server knows which databases it has."""
+        return self.address is not None or self.path.exists()
 
     @property
     def is_default(self) -> bool:
@@ -123,8 +140,11 @@ class Database(_Place[Callboard]):
 
     def open(self, workflows: Sequence[Workflow] = (), *, create: bool = False) -> Callboard:
         """Open it. Creates only the default one, one that hooks report to, or with `create`."""
+        if self.address is not None:
+            make_private_folder(self.path.parent)
+            return Callboard.open(self.address, workflows, lock_timeout=self.lock_timeout)
         is_meant = create or self.is_default or hooks_folder(self.path).is_dir()
-        if not is_meant and not self.path.exists():
+        if not is_meant and not self.exists:
             raise NotFound(
                 f"There is no database {self.path}. Check --db (or CALLBOARD_DB); "
                 "`callboard run` creates a new one.",
@@ -172,7 +192,11 @@ class Database(_Place[Callboard]):
         return WorkflowInfo.of(load_again(info, file)).phases
 
     def _options(self) -> list[str]:
-        return [] if self.is_default else ["--db", str(self.given)]
+        if self.address is None:
+            return [] if self.is_default else ["--db", str(self.given)]
+        if self.address == os.environ.get("CALLBOARD_DB"):
+            return []
+        return ["--db", without_password(self.address)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,48 @@
 """Where databases are: what an address means, and the default."""
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from callboard.errors import ValidationError
+from callboard.ids import keyed_id
+
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+def postgres_address(db: str | Path | None) -> str | None:
+    """The address, if the database is in PostgreSQL."""
+    return db if isinstance(db, str) and db.startswith(_POSTGRES) else None
+
+
+def without_password(address: str) -> str:
+    """An address that can be shown."""
+    parts = urlsplit(address)
+    user, at, host = parts.netloc.rpartition("@")
+    return parts._replace(netloc=f"{user.split(':')[0]}{at}{host}").geturl()
 
 
 def database_path(db: str | Path | None) -> Path:
-    """The file of a database address; without one, the default database."""
+    """The file of a database address; without one, the default database.
+
+    If the database is in PostgreSQL, there is no such file. What this machine keeps next to it
+    (hook reports, the admin's token, which servers are running) is then in the user's data
+    directory.
+    """
     if db is None:
         return default_path()
     text = str(db)
+    if (address := postgres_address(db)) is not None:
+        parts = urlsplit(without_password(address))
+        name = Path(parts.path).name or "postgres"
+        named = f"{name}-{keyed_id(parts.netloc, parts.path, parts.query)}"
+        return default_path().with_name("postgresql") / named
     if text.startswith("sqlite:///"):
         text = text.removeprefix("sqlite:///")
     elif "://" in text:
         raise ValidationError(
-            f"{text!r} is not a supported database. Use sqlite:///path.", field="db"
+            f"{without_password(text)!r} is not a supported database. Use sqlite:///path, or "
+            "postgresql://user@host/database.",
+            field="db",
         )
     return Path(text).expanduser()
 

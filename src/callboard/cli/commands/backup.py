@@ -27,7 +27,7 @@ def command(path: Path | None, force: bool, database: Database, as_json: bool) -
     the database, with the date in its name. To restore it, stop everything that uses the
     database and move the copy into its place.
     """
-    if not database.path.exists():
+    if not database.exists:
         raise NotFound(
             f"There is no database {database.path} to copy. Check --db (or CALLBOARD_DB).",
             path=str(database.path),

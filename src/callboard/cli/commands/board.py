@@ -136,11 +136,18 @@ def _begin(database: Database, host: str, port: int) -> "tuple[subprocess.Popen[
     make_private_folder(path.parent)
     log = path.with_name(path.name + ".server.log")
     command = [
-        *(sys.executable, "-m", "callboard", "serve", "--db", str(path)),
+        *(sys.executable, "-m", "callboard", "serve"),
         *("--host", host, "--port", str(port)),
     ]
+    # Not as an option: an address may contain a password.
+    environment = {**os.environ, "CALLBOARD_DB": database.address or str(path)}
     with os.fdopen(open_private(log, os.O_APPEND), "ab") as out:
         server = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+            env=environment,
         )
     return server, log

@@ -60,7 +60,10 @@ def _address(database: Database, host: str | None, port: int | None) -> tuple[st
 
 def _examine(database: Database, host: str, port: int) -> Iterator[Finding]:
     yield from findings.installation()
-    yield from database_findings.database(database.path, SystemClock())
+    if database.address is None:
+        yield from database_findings.database(database.path, SystemClock())
+    else:
+        yield database_findings.postgres(database)
     yield from findings.host()
     yield findings.disk(database.path.parent)
     yield from server_findings.server(host, port, database.path)

@@ -221,7 +221,8 @@ def _run(
 
 def _sign_in(database: Database) -> str:
     """The command that opens the dashboard, from any folder."""
-    place = database if database.is_default else Database(str(database.path.absolute()))
+    is_file = database.address is None and not database.is_default
+    place = Database(str(database.path.absolute())) if is_file else database
     called, *rest = shlex.split(place.command("open"))
     program = str(Path(called).absolute()) if "/" in called else called
     return shlex.join([program, *rest])

@@ -101,6 +101,11 @@ def _install(
 
 
 def _served(database: Database, files: tuple[str, ...], port: int) -> ServiceCommand:
+    if database.address is not None:
+        raise click.UsageError(
+            "This would store the address of the PostgreSQL database, with its password, in a "
+            "file. Write a service yourself that runs `callboard serve` with CALLBOARD_DB."
+        )
     path = database.path.absolute()
     make_private_folder(path.parent)
     places = [_absolute(file) for file in files]

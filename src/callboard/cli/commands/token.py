@@ -75,7 +75,7 @@ def command(typed: _Typed) -> None:
 
 def _ask(database: Database, work: Callable[[Callboard], Awaitable[T]]) -> T:
     """Work on an existing database, or on the default one."""
-    if not database.is_default and not database.path.exists():
+    if not database.is_default and not database.exists:
         raise NotFound(
             f"There is no database {database.path}. Check --db (or CALLBOARD_DB).",
             path=str(database.path),

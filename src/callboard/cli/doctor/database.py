@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from callboard.app import Callboard
 from callboard.cli.doctor.findings import Finding, amount
 from callboard.cli.format import duration, plural
+from callboard.cli.targets import Database
 from callboard.clock import Clock
 from callboard.disk.locks import is_held
-from callboard.errors import StoreError
+from callboard.errors import CallboardError, StoreError
+from callboard.log.location import without_password
 from callboard.log.sqlite.errors import translate
 from callboard.log.sqlite.file import connect, recognise
 from callboard.log.sqlite.migrate import known_migrations
@@ -43,6 +46,19 @@ def database(path: Path, clock: Clock) -> Iterator[Finding]:
         yield Finding("database", "fail", error.message)
     yield _live(live_folder(path))
     yield from _modes("secrets", [path.with_name(path.name + end) for end in _SECRETS])
+
+
+def postgres(target: Database) -> Finding:
+    """Whether a database in PostgreSQL can be used."""
+
+    async def events(board: Callboard) -> int:
+        return await board.log.last_sequence()
+
+    try:
+        count = target.look(events)
+    except CallboardError as error:
+        return Finding("database", "fail", error.message)
+    return Finding("database", "ok", f"{without_password(target.address or '')}, {count} events")
 
 
 def _absent(path: Path) -> Finding:

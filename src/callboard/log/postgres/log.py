@@ -36,7 +36,6 @@ from callboard.log.protocol import (
     Lease,
     Limit,
     Notify,
-    TokenStore,
     Writing,
     no_views,
 )
@@ -57,7 +56,6 @@ class _Connected:
         self.project = project
         self.pool = ReadPool(log.address, log.handle.clock)
         self.reader = PostgresReader(self.pool)
-        self.tokens = PostgresTokens(self.pool)
         self.notices = CommitNotices(log.owner, self.pool, self.reader, log.listeners, seen)
         self.liveness = Liveness(
             log.handle, log.address, self.pool, self.notices.heard, self.notices.caught_up
@@ -127,6 +125,7 @@ class PostgresLog(Tailed):
         self._project = project
         self._seen = seen
         self._connected: _Connected | None = None
+        self.tokens = PostgresTokens(lambda: self._live().pool)
 
     @classmethod
     def open(
@@ -163,11 +162,6 @@ class PostgresLog(Tailed):
                 known.crash()
             known = self._connected = _Connected(self, self._project, self._seen)
         return known
-
-    @property
-    def tokens(self) -> TokenStore:
-        """The access tokens."""
-        return self._live().tokens
 
     async def append(
         self, stream: str, events: Sequence[NewEvent], writing: Writing = ANYHOW

@@ -46,12 +46,14 @@ def set_up(address: PostgresAddress, now_ms: int) -> int:
 
 def _prepare(database: Database, place: str, now_ms: int) -> None:
     steps = migrations("callboard.log.postgres")
-    if missing_from(_check(database, place), steps, place):
-        with database.transaction():
-            database.execute("SELECT pg_advisory_xact_lock(%s, %s)", (LOCKS, MIGRATING))
-            # Another process may have done it meanwhile.
-            for step in missing_from(_check(database, place), steps, place):
-                _apply(database, step, now_ms)
+    if not missing_from(_check(database, place), steps, place):
+        return
+    # Before the transaction, which would otherwise not see tables that were created meanwhile. The
+    # lock is released when the connection closes.
+    database.execute("SELECT pg_advisory_lock(%s, %s)", (LOCKS, MIGRATING))
+    with database.transaction():
+        for step in missing_from(_check(database, place), steps, place):
+            _apply(database, step, now_ms)
 
 
 def _check(database: Database, place: str) -> Applied:

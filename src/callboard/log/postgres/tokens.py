@@ -1,6 +1,6 @@
 """The table of access tokens, used by every request."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import orjson
@@ -32,7 +32,7 @@ _REVOKE = (
 class PostgresTokens:
     """Finds tokens by their hash, each time in the database: others may revoke them."""
 
-    def __init__(self, pool: ReadPool) -> None:
+    def __init__(self, pool: Callable[[], ReadPool]) -> None:
         self._pool = pool
 
     async def find(self, sha256: str) -> Token | None:
@@ -50,7 +50,7 @@ class PostgresTokens:
         groups = orjson.dumps(token.groups).decode()
         who = (token.id, token.name, token.person, token.scope, groups, token.host)
         row = (*who, token.created_at, token.expires_at, token.sha256, token.revoked_at)
-        await self._pool.run(lambda link: link.execute(_ADD, row))
+        await self._pool().run(lambda link: link.execute(_ADD, row))
 
     async def revoke(self, id: str, at_ms: int) -> Token:
         """Revoke a token; NotFound if it doesn't exist."""
@@ -63,7 +63,7 @@ class PostgresTokens:
         async def fetch(link: Link) -> Sequence[TupleRow]:
             return await (await link.execute(sql, values)).fetchall()
 
-        return await self._pool.run(fetch)
+        return await self._pool().run(fetch)
 
 
 def _token(row: TupleRow) -> Token:

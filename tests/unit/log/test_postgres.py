@@ -1,0 +1,244 @@
+"""What is particular to the log in PostgreSQL: addresses, errors, the schema, and its views."""
+
+import asyncio
+import builtins
+import os
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+from tests.in_process import run_here
+from tests.postgres import PostgresServer
+
+from callboard.app import Callboard
+from callboard.errors import (
+    MissingExtra,
+    StoreError,
+    StoreForeign,
+    StoreTooNew,
+    ValidationError,
+)
+from callboard.events.rows import KEYS, Change, Drop, Put, Query
+from callboard.log.location import database_path, without_password
+from callboard.log.postgres.log import PostgresLog
+from callboard.log.postgres.views import check, statements
+from callboard.log.protocol import Writing
+from callboard.log.tables import shapes
+from callboard.testing.log_suite_material import changing, described, happened, several
+
+Opened = Callable[[], PostgresLog]
+
+
+@pytest.fixture
+async def opened(postgres_url: str) -> AsyncIterator[Opened]:
+    logs: list[PostgresLog] = []
+
+    def open_log() -> PostgresLog:
+        logs.append(PostgresLog.open(postgres_url, described))
+        return logs[-1]
+
+    yield open_log
+    for log in logs:
+        await log.close()
+
+
+def test_the_views_have_the_same_columns_as_in_sqlite(postgres: PostgresServer, postgres_url: str):
+    sql = (
+        "SELECT table_name, column_name, data_type, is_nullable, is_generated "
+        "FROM information_schema.columns WHERE table_schema = 'public'"
+    )
+    found = postgres.execute(sql, postgres_url.rpartition("/")[2])
+    for name in KEYS:
+        shape = shapes()[name]
+        columns = {str(one[1]): one[2:] for one in found if one[0] == name}
+        joined = shape.readable - set(shape.defaults) - {"status"}
+        assert set(columns) == shape.readable - joined
+        assert {one for one, (kind, *_) in columns.items() if kind == "bigint"} == shape.numbers
+        written = {one for one, (_, _, generated) in columns.items() if generated == "NEVER"}
+        assert written == set(shape.defaults)
+        required = {one for one, (_, nullable, _) in columns.items() if nullable == "NO"}
+        assert required == shape.not_null
+
+
+def failure(url: str) -> StoreError:
+    with pytest.raises(StoreError) as refused:
+        PostgresLog.open(url)
+    assert "secret" not in str(refused.value)
+    return refused.value
+
+
+def test_what_is_wrong_is_said_with_what_to_do(postgres: PostgresServer):
+    missing = failure(postgres.url("nowhere").replace("postgres@", "postgres:secret@"))
+    assert "no database" in missing.message
+    assert "createdb" in missing.message
+    port = postgres.url("postgres").replace(str(postgres.port), "1")
+    assert "server is running" in failure(port).message
+    assert "server is running" in failure("postgresql://no-such-host.invalid/x").message
+    unknown = failure(postgres.url("postgres", user="stranger"))
+    assert "stranger" in unknown.message
+
+
+def test_a_wrong_password_is_said(postgres: PostgresServer):
+    rules = postgres.data / "pg_hba.conf"
+    before = rules.read_text()
+    postgres.execute("CREATE ROLE guest LOGIN PASSWORD 'right'")
+    rules.write_text(f"host all guest 127.0.0.1/32 scram-sha-256\n{before}")
+    postgres.execute("SELECT pg_reload_conf()")
+    try:
+        _wait_until_refused(postgres.url("postgres", user="guest"))
+        for given in ("guest:secret", "guest"):
+            refused = failure(postgres.url("postgres", user=given))
+            assert "password" in refused.message
+    finally:
+        rules.write_text(before)
+        postgres.execute("SELECT pg_reload_conf()")
+        postgres.execute("DROP ROLE guest")
+
+
+def _wait_until_refused(url: str) -> None:
+    """The server reads its files a moment later."""
+    for _ in range(500):
+        try:
+            psycopg.connect(url).close()
+        except psycopg.OperationalError:
+            return
+        time.sleep(0.01)
+
+
+def test_a_replica_a_stranger_and_a_newer_schema_are_refused(postgres: PostgresServer):
+    url = postgres.create()
+    name = url.rpartition("/")[2]
+    postgres.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    assert "primary" in failure(url).message
+    postgres.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+    postgres.execute("CREATE TABLE streams ()", name)
+    with pytest.raises(StoreForeign, match="another program"):
+        PostgresLog.open(url)
+    postgres.execute("DROP TABLE streams", name)
+    PostgresLog.open(url)
+    postgres.execute("INSERT INTO migrations VALUES (99, 'x', 'x', 0)", name)
+    with pytest.raises(StoreTooNew, match="99"):
+        PostgresLog.open(url)
+
+
+def test_a_missing_privilege_is_said(postgres: PostgresServer):
+    url = postgres.create()
+    postgres.execute("CREATE ROLE reader LOGIN")
+    try:
+        refused = failure(url.replace("postgres@", "reader@"))
+        assert "GRANT" in refused.message
+    finally:
+        postgres.execute(f"DROP DATABASE {url.rpartition('/')[2]}")
+        postgres.execute("DROP ROLE reader")
+
+
+def test_an_old_encoding_is_refused(postgres: PostgresServer):
+    postgres.execute(
+        "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0",
+    )
+    assert "UTF-8" in failure(postgres.url("latin")).message
+
+
+async def test_several_processes_may_create_the_schema_at_once(postgres: PostgresServer):
+    url = postgres.create()
+    logs = await asyncio.gather(*(asyncio.to_thread(PostgresLog.open, url) for _ in range(5)))
+    await logs[0].append("s", several(1))
+    assert await logs[4].head("s") == 1
+    for log in logs:
+        await log.close()
+
+
+def test_an_address_is_shown_without_its_password():
+    assert without_password("postgresql://a:b@h:1/d?x=y") == "postgresql://a@h:1/d?x=y"
+    with pytest.raises(ValidationError, match="percent-encoded"):
+        PostgresLog.open("postgresql://a%zz@h/x")
+    one, two = (database_path(f"postgresql://ada:{word}@host/db") for word in ("a", "b"))
+    assert one == two != database_path("postgresql://ada@host/other")
+
+
+def test_without_psycopg_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):
+    real = builtins.__import__
+
+    def missing(name: str, *rest: object, **more: object) -> object:
+        if name.startswith("callboard.log.postgres"):
+            raise ImportError(name=name)
+        return real(name, *rest, **more)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(MissingExtra, match=r"callboard\[postgres\]"):
+        Callboard.open("postgresql://host/db")
+
+
+async def test_a_board_opens_on_postgresql(postgres_url: str, tmp_path: Path):
+    async with Callboard.open(postgres_url) as board:
+        await board.log.append("s", several(2))
+        with pytest.raises(ValidationError, match="pg_dump"):
+            await board.backup(tmp_path / "copy")
+        with pytest.raises(ValidationError, match="autovacuum"):
+            await board.compact()
+    async with Callboard.open(postgres_url) as board:
+        assert await board.log.head("s") == 2
+
+
+def test_a_log_can_be_used_in_one_loop_after_another(postgres_url: str):
+    log = PostgresLog.open(postgres_url)
+    asyncio.run(_append(log))
+    asyncio.run(_append(log))
+    assert asyncio.run(_closed(log)) == 2
+
+
+async def _append(log: PostgresLog) -> None:
+    await log.append("s", [happened()], Writing(claim=True))
+
+
+async def _closed(log: PostgresLog) -> int:
+    head = await log.head("s")
+    await log.close()
+    return head
+
+
+async def test_what_others_did_meanwhile_is_not_overwritten(opened: Opened):
+    mine, other = opened(), opened()
+    await mine.append("s", several(1))
+    await other.append("s", [], Writing(settle=True))
+    await mine.append("s", several(1))
+    lease = await other.lease("s")
+    assert lease is not None
+    assert lease.settled == 1
+
+
+async def test_nul_in_a_row_is_replaced(opened: Opened):
+    log = opened()
+    row = {"id": "s", "workflow": "a\x00b", "created_at": 1}
+    await log.append("s", [changing(Put("sessions", row))])
+    (found,) = await log.rows(Query("sessions", {"workflow": "a\x00b"}))
+    assert found["workflow"] == "a\N{REPLACEMENT CHARACTER}b"
+
+
+def test_changes_of_a_shape_are_one_statement():
+    rows = [Put("wakeups", {"session": f"s{n}", "key": "k", "at": n}) for n in range(5)]
+    moves = [Change("wakeups", {"session": f"t{n}", "key": "k"}, add={"at": n}) for n in range(5)]
+    drops = [Drop("wakeups", {"session": f"u{n}", "key": "k"}) for n in range(5)]
+    mixed = [one for three in zip(rows, moves, drops, strict=True) for one in three]
+    assert len(list(statements(check(mixed)))) == 3
+    # What names rows by only a part of their key may concern those of the others.
+    mixed.append(Change("wakeups", {"session": "s1"}, {"at": 9}))
+    assert len(list(statements(check(mixed)))) > 3
+
+
+def test_commands_work_on_postgresql(postgres_url: str, tmp_path: Path):
+    def run(*words: str) -> tuple[int, str]:
+        env = {**os.environ, "CALLBOARD_DB": postgres_url}
+        code, out, err = run_here(words, tmp_path, env)
+        return code, out + err
+
+    assert run("token", "create", "--name", "ci", "--scope", "read")[0] == 0
+    assert "ci" in run("token", "list")[1]
+    assert run("rebuild")[0] == 0
+    assert run("inbox")[0] == 0
+    code, said = run("backup", "x")
+    assert (code, "pg_dump" in said) == (2, True)
+    found = run("doctor")[1]
+    assert postgres_url in found
