@@ -19,6 +19,7 @@ MAIN_PACKAGES: Final = {
     "mcp": "mcp",
     "notify": "apprise",
     "otel": "opentelemetry-sdk",
+    "postgres": "psycopg",
     "pydantic-ai": "pydantic-ai-slim",
     "server": "fastapi",
     "tui": "textual",
