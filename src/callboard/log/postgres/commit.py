@@ -38,6 +38,8 @@ Result = TypeVar("Result")
 
 _REMEMBERED = 10_000
 """The number of streams to cache; 100,000 waiting sessions must not take up memory."""
+_ENDS_WITHIN = 20
+"""How often to look whether the process of a lost connection has ended."""
 _KEYS_IN_BLOCK = 64
 """As the sequence `stream_keys` counts."""
 
@@ -69,6 +71,8 @@ _WRITE = (
     b"SELECT write_events(%s::bigint[], %s::bigint[], %s::bytea[], %s::text[], %s::bigint[], "
     b"%s::bigint[], %s::bytea[], %b::bytea[])"
 )
+# Both in one statement, if there is nothing to do between them.
+_MOVE_AND_WRITE = _MOVE + _WRITE.replace(b"SELECT", b",", 1)
 # A writer that was stopped in the middle of a group keeps its locks, and has committed nothing.
 _FREE = f"""
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -246,6 +250,8 @@ class GroupCommit:
         executions = [*_stream_writes(plan, self._streams), *statements(plan.changes)]
         if plan.events:
             executions.append(_event_writes(plan))
+        if [sql for sql, _ in executions] == [_MOVE, _WRITE]:
+            executions = [(_MOVE_AND_WRITE, [*executions[0][1], *executions[1][1]])]
         if in_transaction:
             executions.append((b"COMMIT", ()))
         if len(executions) == 1:
@@ -266,13 +272,13 @@ class GroupCommit:
             wrote = next(
                 cursor
                 for cursor, (sql, _) in zip(cursors, executions, strict=True)
-                if sql is _WRITE
+                if sql in (_WRITE, _MOVE_AND_WRITE)
             )
             self._note_sequence(plan, await wrote.fetchone())
 
     def _note_sequence(self, plan: GroupPlan, row: tuple[int, ...] | None) -> None:
         assert row is not None
-        self.wrote = (row[0] - len(plan.events) + 1, row[0])
+        self.wrote = (row[-1] - len(plan.events) + 1, row[-1])
 
     async def _roll_back(self) -> None:
         link = self._link
@@ -356,10 +362,14 @@ async def _find_owners(link: Link, places: Collection[Place]) -> dict[Place, int
 
 async def _wait_for_end(link: Link, backend: tuple[object, ...]) -> None:
     """Wait until a lost connection's backend has ended: it may still commit until then."""
-    for delay in delays():
+    for delay in islice(delays(), _ENDS_WITHIN):
         if not await (await link.execute(_END, backend)).fetchall():
             return
         await asyncio.sleep(delay)
+    raise StoreError(
+        "A connection was lost during a commit, and the server doesn't end its process, so it "
+        "isn't known whether these events were written."
+    )
 
 
 async def _was_written(link: Link, plan: GroupPlan) -> bool:

@@ -202,7 +202,7 @@ class Liveness:
 
     async def stop(self) -> None:
         """Stop beating, and remove our row: from now on, this owner counts as dead."""
-        self.crash()
+        self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
         with suppress(StoreError):

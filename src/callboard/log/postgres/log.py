@@ -97,13 +97,13 @@ class _Connected:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LONGEST_READ):
                     await self._idle.wait()
-        self.notices.stop()
+        await self.notices.stop()
         await self.liveness.stop()
         self.crash()
 
     def crash(self) -> None:
         """Close every connection at once."""
-        self.notices.stop()
+        self.notices.crash()
         self.queue.abandon()
         self.liveness.crash()
         self.committer.close()

@@ -13,6 +13,7 @@ from callboard.log.postgres.liveness import CHANNEL
 from callboard.log.postgres.reader import PostgresReader
 
 _ANNOUNCE_EVERY = 0.005
+_LONGEST = 1.0
 
 
 class CommitNotices:
@@ -57,8 +58,12 @@ class CommitNotices:
 
     def caught_up(self, sequence: int) -> None:
         """Compare with the last sequence, which a beat returned."""
-        if not self._listeners:
-            self._seen = max(self._seen, sequence)
+        if sequence < self._seen:
+            # Another server took over that didn't have everything: no one knows what is left.
+            self._seen = sequence
+            self._listeners.wake_all()
+        elif not self._listeners:
+            self._seen = sequence
         elif sequence > self._seen:
             self.heard(None)
 
@@ -84,8 +89,15 @@ class CommitNotices:
             self._seen = max(self._seen, last)
             self._listeners.wake(dict.fromkeys(changed))
 
-    def stop(self) -> None:
-        """Stop announcing and looking."""
+    async def stop(self) -> None:
+        """Finish announcing and looking."""
+        tasks = [task for task in (self._announcing, self._looking) if task is not None]
+        if tasks:
+            await asyncio.wait(tasks, timeout=_LONGEST)
+        self.crash()
+
+    def crash(self) -> None:
+        """Stop at once."""
         for task in (self._announcing, self._looking):
             if task is not None:
                 task.cancel()

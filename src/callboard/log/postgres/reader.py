@@ -21,6 +21,8 @@ _COLUMNS = "position, id, name, version, at, caused_by, payload"
 _EVENT = ", ".join(f"events.{column}" for column in _COLUMNS.split(", "))
 _SLICE = 256
 """The number of events to read at once; restoring them takes a few milliseconds."""
+_WINDOW = 8192
+"""The number of positions to look at, if some names are left out."""
 
 # Up from the stream, as far as its prefix is needed.
 _LINE = """
@@ -108,21 +110,21 @@ class PostgresReader:
         quota, found = Quota(limit), list[tuple[int, Event]]()
         after = max(after, 0)
         line = await self._all(_LINE, {"stream": stream, "after": after})
-        keys = [key for key, _, _ in line]
-        bounds = {
-            "keys": keys,
-            "lasts": [head if upto is None else min(head, upto) for _, _, head in line],
-            "skip": list(skip),
-        }
-        while keys and not quota.is_spent:
+        last = max((head for _, _, head in line), default=0)
+        last = last if upto is None else min(last, upto)
+        while after < last and not quota.is_spent:
             count = min(quota.events, _SLICE)
-            firsts = [max(start, after) + 1 for _, start, _ in line]
-            rows = await self._all(_READ, {**bounds, "firsts": firsts, "limit": count})
+            # Positions have no gaps, so this bounds what the server has to sort.
+            until = min(last, after + (_WINDOW if skip else count))
+            bounds = {
+                "keys": [key for key, _, _ in line],
+                "firsts": [max(start, after) + 1 for _, start, _ in line],
+                "lasts": [min(head, until) for _, _, head in line],
+            }
+            rows = await self._all(_READ, {**bounds, "skip": list(skip), "limit": count})
             some = [_Found(row[0], stream, _stored(row)) for row in rows]
             found += await self._restored(some, quota)
-            if len(rows) < count:
-                break
-            after = rows[-1][0]
+            after = rows[-1][0] if skip and len(rows) == count else until
         return [event for _, event in found]
 
     async def read_all(self, after: int, upto: int | None, limit: Limit) -> list[tuple[int, Event]]:
