@@ -253,7 +253,7 @@ class GroupCommit:
         if [sql for sql, _ in executions] == [_MOVE, _WRITE]:
             executions = [(_MOVE_AND_WRITE, [*executions[0][1], *executions[1][1]])]
         if in_transaction:
-            executions.append((b"COMMIT", ()))
+            executions.append((b"COMMIT", []))
         if len(executions) == 1:
             ((sql, values),) = executions
             cursor = await link.execute(sql, values)
