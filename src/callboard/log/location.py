@@ -1,5 +1,6 @@
 """Where databases are: what an address means, and the default."""
 
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -7,6 +8,10 @@ from callboard.errors import ValidationError
 from callboard.ids import keyed_id
 
 _POSTGRES = ("postgresql://", "postgres://")
+_PORT = re.compile(r"^[^:]*(:\d*)?$|\](:\d*)?$")
+"""How the address of a host ends; one of IPv6 is in brackets."""
+_SECRET = ("password", "sslpassword")
+"""Parameters of an address that no one else may see."""
 
 
 def postgres_address(db: str | Path | None) -> str | None:
@@ -18,7 +23,12 @@ def without_password(address: str) -> str:
     """An address that can be shown."""
     parts = urlsplit(address)
     user, at, host = parts.netloc.rpartition("@")
-    return parts._replace(netloc=f"{user.split(':')[0]}{at}{host}").geturl()
+    if not all(_PORT.search(one) for one in host.split(",")):
+        # A password that isn't percent-encoded may look like this: ann:pass/word@host.
+        return f"{parts.scheme}://…"
+    shown = [one for one in parts.query.split("&") if one.split("=")[0] not in _SECRET]
+    query = f"?{'&'.join(shown)}" if any(shown) else ""
+    return f"{parts.scheme}://{user.split(':')[0]}{at}{host}{parts.path}{query}"
 
 
 def database_path(db: str | Path | None) -> Path:

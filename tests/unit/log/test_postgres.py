@@ -152,8 +152,14 @@ async def test_several_processes_may_create_the_schema_at_once(postgres: Postgre
 
 def test_an_address_is_shown_without_its_password():
     assert without_password("postgresql://a:b@h:1/d?x=y") == "postgresql://a@h:1/d?x=y"
-    with pytest.raises(ValidationError, match="percent-encoded"):
-        PostgresLog.open("postgresql://a%zz@h/x")
+    assert without_password("postgresql://a@h/d?password=b&x=y") == "postgresql://a@h/d?x=y"
+    assert without_password("postgresql://a:b/c@h/d") == "postgresql://…"
+    for known in ("a@h:1,i/d", "[::1]/d", "a@[::1]:2/d", "/d?host=/run"):
+        assert without_password(f"postgresql://{known}") == f"postgresql://{known}"
+    for wrong in ("a%zz@h/x", "a:b%zz@h/x", "a:b/c@h/x"):
+        with pytest.raises(ValidationError, match="percent-encoded") as refused:
+            PostgresLog.open(f"postgresql://{wrong}")
+        assert "b%" not in refused.value.message
     one, two = (database_path(f"postgresql://ada:{word}@host/db") for word in ("a", "b"))
     assert one == two != database_path("postgresql://ada@host/other")
 

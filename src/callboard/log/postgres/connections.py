@@ -1,6 +1,7 @@
 """Connections to the server: where it is, how to connect, and a pool for those who read."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -61,15 +62,23 @@ class PostgresAddress:
         try:
             given = conninfo_to_dict(url)
         except psycopg.ProgrammingError as error:
-            raise ValidationError(
-                f"This is not a PostgreSQL address ({str(error).strip()}). Write "
-                "postgresql://user:password@host:5432/database; special characters in the "
-                "password are percent-encoded.",
-                field="db",
-            ) from error
+            # libpq quotes what it can't read, which may be a part of the password.
+            said = re.sub(r'(: )?".*"', "", str(error).strip(), flags=re.DOTALL)
+            raise _not_an_address(said) from None
+        if not all(one.isdecimal() for one in str(given.get("port") or 0).split(",") if one):
+            raise _not_an_address("the port is not a number")
         defaults = {"connect_timeout": _CONNECT_TIMEOUT, "client_encoding": "utf8", **_KEEPALIVE}
         conninfo = make_conninfo("", **{**defaults, **given})
         return cls(conninfo, _without_password(given), patience)
+
+
+def _not_an_address(why: str) -> ValidationError:
+    return ValidationError(
+        f"This is not a PostgreSQL address ({why}). Write "
+        "postgresql://user:password@host:5432/database; special characters in the password are "
+        "percent-encoded.",
+        field="db",
+    )
 
 
 def _without_password(given: dict[str, str | int | None]) -> str:
