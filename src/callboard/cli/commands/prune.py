@@ -191,6 +191,8 @@ async def remove(board: Callboard, found: Sequence[Outdated]) -> Pruned:
 
 
 async def _free(board: Callboard) -> int | None:
+    if board.log.path is None:
+        return 0  # In PostgreSQL, there is no file to shrink.
     try:
         return await board.compact()
     except StoreError:
