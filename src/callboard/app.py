@@ -1,9 +1,10 @@
 """Callboard as a library: the one module that chooses the log, the driver and the handlers."""
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from callboard.board.hosts import local_host
 from callboard.board.human import Human
@@ -31,8 +32,12 @@ from callboard.log.memory import MemoryLog
 from callboard.log.protocol import EventLog
 from callboard.log.sqlite.backup import Progress
 from callboard.log.sqlite.log import SqliteLog
+from callboard.log.sqlite.setup import schema_version
 from callboard.state.rows import project
 from callboard.statusfiles.publishing import noting, with_status_files
+
+if TYPE_CHECKING:
+    from callboard.log.postgres.copying import CopyProgress, CopyResult
 
 Database = str | Path | None
 Folder = str | PathLike[str] | None
@@ -276,6 +281,17 @@ class Callboard(SessionReader):
         """
         return await self._file("its server reuses free space by itself (autovacuum)").compact()
 
+    async def copy(self, target: str, progress: "CopyProgress | None" = None) -> "CopyResult":
+        """Copy the database into an empty one in PostgreSQL, at `postgresql://…`, and compare them.
+
+        No other process may have the database open. If this is interrupted, the next call
+        continues. `progress` is called with what is being done, how much is done, and the total.
+        """
+        file = self._file("copy it with pg_dump and pg_restore")
+        with _postgres_installed():
+            from callboard.log.postgres.copying import copy_log
+        return await copy_log(file, target, progress)
+
     def _file(self, instead: str) -> SqliteLog:
         if isinstance(self.log, MemoryLog):
             raise ValidationError("An in-memory log has no file.", field="db")
@@ -347,16 +363,36 @@ def _open_log(db: Database, clock: Clock | None, lock_timeout: float) -> EventLo
     if db is None or db == "memory:":
         return MemoryLog(project, clock)
     if (address := postgres_address(db)) is not None:
-        return _open_postgres(address, clock, lock_timeout)
+        with _postgres_installed():
+            from callboard.log.postgres.log import PostgresLog  # Most programs don't need psycopg.
+        return PostgresLog.open(address, project, clock, lock_timeout=lock_timeout)
     return SqliteLog.open(database_path(db), project, clock, lock_timeout=lock_timeout)
 
 
-def _open_postgres(address: str, clock: Clock | None, lock_timeout: float) -> EventLog:
+@contextmanager
+def _postgres_installed() -> Generator[None]:
     try:
-        from callboard.log.postgres.log import PostgresLog  # Most programs don't need psycopg.
+        yield
     except ImportError as error:
         raise MissingExtra(
             "PostgreSQL needs an optional package. Install it: pip install 'callboard[postgres]'",
             extra="postgres",
         ) from error
-    return PostgresLog.open(address, project, clock, lock_timeout=lock_timeout)
+
+
+async def migrate(db: str | Path, *, lock_timeout: float = 30.0) -> tuple[int, int]:
+    """Create a database or bring it to this version's schema, as opening it does.
+
+    Returns the version of its schema before, 0 if it had none, and after.
+    """
+    before = _schema_version(db, lock_timeout)
+    await _open_log(db, None, lock_timeout).close()
+    return before, _schema_version(db, lock_timeout)
+
+
+def _schema_version(db: str | Path, lock_timeout: float) -> int:
+    if (address := postgres_address(db)) is None:
+        return schema_version(database_path(db), lock_timeout)
+    with _postgres_installed():
+        from callboard.log.postgres import connections, setup
+    return setup.schema_version(connections.PostgresAddress.parse(address, lock_timeout))

@@ -58,10 +58,10 @@ class Owners:
             return True
         return now - since < self._frozen_after
 
-    def alone(self) -> bool:
-        """Whether no other handle is open."""
-        others = [file.stem for file in self.folder.glob("*.lock") if file.stem != self.owner]
-        return all(self._beat_of(other) is None for other in others)
+    def others(self) -> list[str]:
+        """The owners of all other open handles."""
+        known = [file.stem for file in self.folder.glob("*.lock") if file.stem != self.owner]
+        return [other for other in known if self._beat_of(other) is not None]
 
     def _beat_of(self, owner: str) -> int | None:
         """The time of an owner's last heartbeat; None if it died, after removing its files."""

@@ -29,11 +29,12 @@ _GRACE = 3.0
 """Seconds for the others to come back, after we had to."""
 _READY_WITHIN = 30.0
 
-_HELD = f"""
+HELD = f"""
 SELECT objid::bigint AS no FROM pg_locks
 WHERE locktype = 'advisory' AND classid = {LOCKS} AND objsubid = 2 AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
+"""The numbers of the owners whose connections are open."""
 _REGISTER = """
 INSERT INTO owners (id, host, pid) VALUES (%s, %s, %s)
 ON CONFLICT (id) DO UPDATE SET beat = owners.beat + 1, beat_at = clock_timestamp()
@@ -41,11 +42,11 @@ RETURNING no
 """
 _SWEEP = f"""
 DELETE FROM owners WHERE beat_at < clock_timestamp() - interval '1 minute'
-    AND no NOT IN ({_HELD})
+    AND no NOT IN ({HELD})
 """
 # One statement: our beat, how far the log is, and how the others are.
 _BEAT = f"""
-WITH held AS ({_HELD}),
+WITH held AS ({HELD}),
 mine AS (
     UPDATE owners SET beat = beat + 1, beat_at = clock_timestamp() WHERE id = %(owner)s RETURNING id
 )
@@ -54,7 +55,7 @@ FROM log LEFT JOIN owners AS others ON others.id <> %(owner)s
 LEFT JOIN held ON held.no = others.no
 """
 _LOOK = f"""
-SELECT beat, no IN ({_HELD}) FROM owners WHERE id = %s
+SELECT beat, no IN ({HELD}) FROM owners WHERE id = %s
 """
 
 

@@ -13,6 +13,7 @@ LOCKS = 1_667_395_951
 """The first number of our advisory locks; the second is an owner's, or one of these."""
 MIGRATING = 0
 TRIMMING = -1
+COPYING = -2
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
@@ -40,6 +41,15 @@ def set_up(address: PostgresAddress, now_ms: int) -> int:
             _prepare(database, address.name, now_ms)
             row = database.execute("SELECT seq FROM log").fetchone()
             return row[0] if row else 0
+    except psycopg.Error as error:
+        raise translate(error, address.name) from error
+
+
+def schema_version(address: PostgresAddress) -> int:
+    """The version of a database's schema, without changing it; 0 if it has none."""
+    try:
+        with psycopg.connect(address.conninfo, autocommit=True) as database:
+            return max(_check(database, address.name), default=0)
     except psycopg.Error as error:
         raise translate(error, address.name) from error
 

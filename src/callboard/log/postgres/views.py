@@ -29,12 +29,14 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 def select(query: Query) -> tuple[bytes, list[Cell]]:
     """The statement for a query."""
     sql, values = select_in(_DIALECT, query)
-    return sql.replace("?", "%s").encode(), [_storable(value) for value in values]
+    return sql.replace("?", "%s").encode(), [
+        stored_text(value) if isinstance(value, str) else value for value in values
+    ]
 
 
-def _storable(value: Cell) -> Cell:
-    """A value that PostgreSQL accepts: it has no NUL in texts."""
-    return value.replace(_NUL, _REPLACEMENT) if isinstance(value, str) else value
+def stored_text(text: str) -> str:
+    """A text that PostgreSQL accepts: it has no NUL."""
+    return text.replace(_NUL, _REPLACEMENT)
 
 
 class _Shape(NamedTuple):
@@ -139,7 +141,7 @@ def _cell(value: Cell, is_number: bool) -> Cell:
     # A list for an array has values of one type, as SQLite would make them.
     if value is None or (is_number and type(value) is int):
         return value
-    return int(value) if is_number else _storable(str(value))
+    return int(value) if is_number else stored_text(str(value))
 
 
 @functools.cache

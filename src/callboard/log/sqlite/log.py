@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from callboard.clock import Clock, SystemClock
-from callboard.errors import StoreError
+from callboard.errors import StoreBusy, StoreError
 from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import Projection, Query, Row
 from callboard.log.admission import Claimant
@@ -271,9 +271,34 @@ class SqliteLog(Tailed):
         self._check_open()
         if free_share(self._reading) < at_least:
             return 0
-        if not self._owners.alone() or not has_room(self.path):
+        if self._owners.others() or not has_room(self.path):
             return None
         return await self._do(self._shrink)
+
+    async def exclusively(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Read the whole file as it is at one moment, in a thread. No process can write meanwhile.
+
+        StoreBusy if another process has the database open.
+        """
+
+        def run() -> Result:
+            self.check_alone()
+            result = work(self._database)
+            self._committer.roll_back()
+            return result
+
+        return await self._do(run)
+
+    def check_alone(self) -> None:
+        """Raise StoreBusy if another process has the database open."""
+        if others := self._owners.others():
+            holder = others[0].partition("-")[0]
+            raise StoreBusy(
+                f"Process {holder} has {self.path} open, and may write to it. Stop that process "
+                "and try again.",
+                path=str(self.path),
+                holder=holder,
+            )
 
     def _shrink(self) -> int:
         # Only one at a time can empty the write-ahead log, which is part of it.

@@ -13,7 +13,7 @@ from callboard.log.sqlite.backup import back_up
 from callboard.log.sqlite.deletion import needed
 from callboard.log.sqlite.reader import Reader
 from callboard.log.sqlite.views import statements
-from callboard.log.tables import Migration, migrations, missing_from
+from callboard.log.tables import Applied, Migration, migrations, missing_from
 
 _COPY = ".before-migration-from-"
 
@@ -41,8 +41,8 @@ def migrate(
     """Apply the steps that the database doesn't have yet. The caller holds the write lock."""
     steps = known_migrations() if steps is None else steps
     missing = missing_steps(database, path, steps)
-    if missing and (applied := _applied(database)):
-        _back_up(database, path, max(applied))
+    if missing and (before := applied(database)):
+        _back_up(database, path, max(before))
     for step in missing:
         _apply(database, step, now_ms)
 
@@ -51,7 +51,7 @@ def missing_steps(
     database: sqlite3.Connection, path: Path, steps: Sequence[Migration]
 ) -> list[Migration]:
     """The steps that the database doesn't have yet; raises an error if it isn't ours."""
-    return missing_from(_applied(database), steps, str(path))
+    return missing_from(applied(database), steps, str(path))
 
 
 def _back_up(database: sqlite3.Connection, path: Path, version: int) -> None:
@@ -71,7 +71,8 @@ def _back_up(database: sqlite3.Connection, path: Path, version: int) -> None:
     back_up(database, copy, lambda _done, _total: None)
 
 
-def _applied(database: sqlite3.Connection) -> dict[int, tuple[str, str]]:
+def applied(database: sqlite3.Connection) -> Applied:
+    """The steps that the database has."""
     exists = "SELECT 1 FROM sqlite_master WHERE name = 'migrations'"
     if database.execute(exists).fetchone() is None:
         return {}

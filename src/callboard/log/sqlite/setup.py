@@ -11,7 +11,7 @@ from callboard.errors import StoreError
 from callboard.log.sqlite.errors import is_done, translate
 from callboard.log.sqlite.file import connect, create_private, is_prepared, prepare, recognise
 from callboard.log.sqlite.identity import Identities
-from callboard.log.sqlite.migrate import known_migrations, migrate, missing_steps
+from callboard.log.sqlite.migrate import applied, known_migrations, migrate, missing_steps
 from callboard.log.sqlite.tokens import import_tokens, token_file
 from callboard.log.sqlite.transaction import WriteTarget
 from callboard.log.write_lock import Turnstile, busy_because, poll
@@ -46,6 +46,18 @@ def set_up(
             raise
         turnstile.leave()
         return database, WriteTarget(path, turnstile, identities, lock_timeout, clock)
+    except sqlite3.Error as error:
+        raise translate(error, path) from error
+
+
+def schema_version(path: Path, lock_timeout: float) -> int:
+    """The version of a file's schema, without changing it; 0 if there is no such file."""
+    if not path.exists():
+        return 0
+    try:
+        with closing(connect(path, patience=lock_timeout)) as database:
+            recognise(database, path)
+            return max(applied(database), default=0)
     except sqlite3.Error as error:
         raise translate(error, path) from error
 
