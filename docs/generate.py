@@ -45,7 +45,7 @@ counts:
 Commands that need a server, such as `open` and `board`, use the one that is running on the
 database. All others work on the database itself, whether or not a server is running, unless you
 name a [server](../how-to/work-against-a-server.md) by its address. `serve`, `hooks`, `service`,
-`backup`, `prune`, `rebuild` and `watch` never guess: they skip step 3.
+`backup`, `migrate`, `prune`, `rebuild` and `watch` never guess: they skip step 3.
 """
 
 

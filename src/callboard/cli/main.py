@@ -68,6 +68,8 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Maintain": {
         "doctor": "Check the installation, the database and the port, and suggest fixes.",
         "backup": "Copy the database while it is in use.",
+        "migrate": "Bring a database to this version's schema, before servers start.",
+        "copy": "Copy a SQLite database into PostgreSQL.",
         "prune": "Permanently delete old sessions and plates.",
         "rebuild": "Rebuild the query tables from the log.",
         "completion": "Set up Tab completion for bash, zsh or fish.",

@@ -115,6 +115,11 @@ class Database(_Place[Callboard]):
         return postgres_address(self.given)
 
     @property
+    def shown(self) -> str:
+        """The database as messages name it, without a password."""
+        return str(self.path) if self.address is None else without_password(self.address)
+
+    @property
     def exists(self) -> bool:
         """Whether there is such a file. Only a server knows which databases it has."""
         return self.address is not None or self.path.exists()
@@ -196,7 +201,7 @@ class Database(_Place[Callboard]):
             return [] if self.is_default else ["--db", str(self.given)]
         if self.address == os.environ.get("CALLBOARD_DB"):
             return []
-        return ["--db", without_password(self.address)]
+        return ["--db", self.shown]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ LACKING = {
     "notify": {"--db"},  # A message needs no database.
     "watch": {"--json", "--debug"},  # It gets out of the way of what it starts,
     "hook": {"--json", "--debug"},  # and a hook prints nothing, whatever happens.
+    "copy": {"--db"},  # It has two databases.
     "completion": {"--db"},  # The shell's settings need no database either.
     "demo": USUAL,  # They only have commands of their own.
     "task": USUAL,
