@@ -247,7 +247,8 @@ class GroupCommit:
     async def _write(self, link: Link, plan: GroupPlan, *, in_transaction: bool) -> None:
         # The counter comes last, because everyone else who writes waits for it.
         self.wrote = None
-        executions = [*_stream_writes(plan, self._streams), *statements(plan.changes)]
+        executions: list[Execution] = [*_stream_writes(plan, self._streams)]
+        executions += statements(plan.changes)
         if plan.events:
             executions.append(_event_writes(plan))
         if [sql for sql, _ in executions] == [_MOVE, _WRITE]:
