@@ -36,11 +36,12 @@ AT_ONCE = 500
 BAR_MS = 1_000
 
 # When a row that says this is drawn, counted from now.
-DRAWN = """([says, key]) => new Promise((resolve) => {
+DRAWN = """([says, key]) => new Promise((resolve, reject) => {
   const start = performance.now()
   const look = () => {
     const rows = [...document.querySelectorAll('.sessions__row, .empty h2')]
     if (rows.some((row) => row.textContent.includes(says))) resolve(performance.now() - start)
+    else if (performance.now() - start > 30000) reject(new Error(`no row says ${says}`))
     else requestAnimationFrame(look)
   }
   if (key !== null) {
@@ -132,7 +133,7 @@ def look(many: int, rounds: int) -> dict[str, list[float]]:
                 page.wait_for_timeout(500)  # People look before they search.
                 name = f"many-{(number * 7919) % many:06}"
                 found["found"].append(page.evaluate(DRAWN, [name, name]))
-                found["none"].append(page.evaluate(DRAWN, ["No session fits", "nowhere at all"]))
+                found["none"].append(page.evaluate(DRAWN, ["No matching sessions", "nowhere at all"]))
                 page.evaluate(DRAWN, ["count", ""])
                 scrolled: dict[str, Any] = page.evaluate(SCROLLED, 120)
                 found["frames"].extend(scrolled["took"])
