@@ -51,6 +51,7 @@ def present(
         "host": os.uname().nodename,
     }
     with ExitStack() as stack:
+        make_own_folder(live_folder(path))  # A database in PostgreSQL has none before.
         stack.enter_context(_held(live_folder(path), said))
         if listed and url is not None:
             _list(stack, said)
