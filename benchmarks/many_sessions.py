@@ -133,7 +133,9 @@ def look(many: int, rounds: int) -> dict[str, list[float]]:
                 page.wait_for_timeout(500)  # People look before they search.
                 name = f"many-{(number * 7919) % many:06}"
                 found["found"].append(page.evaluate(DRAWN, [name, name]))
-                found["none"].append(page.evaluate(DRAWN, ["No matching sessions", "nowhere at all"]))
+                found["none"].append(
+                    page.evaluate(DRAWN, ["No matching sessions", "nowhere at all"])
+                )
                 page.evaluate(DRAWN, ["count", ""])
                 scrolled: dict[str, Any] = page.evaluate(SCROLLED, 120)
                 found["frames"].extend(scrolled["took"])
