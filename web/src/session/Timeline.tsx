@@ -42,8 +42,10 @@ export function Timeline({ events, position, live, onMove }: Props) {
     if (beat) onMove(beat.last)
   }
   const seek = (by: 1 | -1) => {
-    const next = by > 0 ? found.find((index) => index > at) : found.findLast((index) => index < at)
-    const index = next ?? (by > 0 ? found[0] : found.at(-1))
+    // Enter may come before the list has caught up with what was typed.
+    const hits = typed === sought ? found : matches(beats, wanted(typed))
+    const next = by > 0 ? hits.find((index) => index > at) : hits.findLast((index) => index < at)
+    const index = next ?? (by > 0 ? hits[0] : hits.at(-1))
     if (index !== undefined) go(index)
   }
   useShortcut(text.timeline.group, 'j', text.timeline.next, () => go(at + 1))
