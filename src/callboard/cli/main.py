@@ -81,6 +81,11 @@ HIDDEN: Final = ("decision",)
 """Commands that only our own programs start."""
 
 _DELETES: Final = ("prune", "deletes old sessions; a session's page in the dashboard deletes one")
+_LISTS: Final = ("sessions", "lists sessions, and `callboard inbox` questions")
+_SHOWS: Final = (
+    "show ID",
+    "shows what happened in a session, and `callboard events ID` every event",
+)
 _CANCELS: Final = ("cancel ID", "ends a session")
 _ANSWERS: Final = ("answer ID yes", "approves, and `callboard answer ID no` rejects")
 
@@ -88,11 +93,11 @@ ELSEWHERE: Final[dict[str, tuple[str, str]]] = {
     "delete": _DELETES,
     "remove": _DELETES,
     "rm": _DELETES,
-    "list": ("sessions", "lists sessions, and `callboard inbox` questions"),
-    "ls": ("sessions", "lists sessions, and `callboard inbox` questions"),
+    "list": _LISTS,
+    "ls": _LISTS,
     "ps": ("plates", "lists coding agents, and `callboard sessions` workflow sessions"),
-    "log": ("show ID", "shows what happened in a session, and `callboard events ID` every event"),
-    "logs": ("show ID", "shows what happened in a session, and `callboard events ID` every event"),
+    "log": _SHOWS,
+    "logs": _SHOWS,
     "status": ("why ID", "explains what a session is waiting for"),
     "approve": _ANSWERS,
     "reject": _ANSWERS,
