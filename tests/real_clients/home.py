@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent.parent
 CLIENTS = ROOT / ".clients"
 PROGRAMS = CLIENTS / "node_modules" / ".bin"
 CALLBOARD = str(Path(sys.executable).with_name("callboard"))
-LONGEST_RUN = 120
+LONGEST_RUN = 240
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 import pytest
-from tests.real_clients.board import Board
+from tests.real_clients.board import Board, Wire
 from tests.real_clients.codex import Codex
 from tests.real_clients.contents import Contents
 from tests.real_clients.gemini import Gemini
@@ -42,13 +42,23 @@ def said_hello(done: Done) -> bool:
     return done.code == 0 and HELLO in done.out
 
 
+async def told_all(board: Board, agent: str) -> Wire:
+    """The plate of an agent that has ended, when all of its reports have been read.
+
+    A process that is gone closes its plate, even if its last reports are still in the spool.
+    """
+    plate = await board.plate(status="closed", agent=agent)
+    await board.heard(plate, "stop")
+    assert in_order(await board.told(plate)) == IN_ORDER
+    return await board.plate(status="closed", agent=agent)
+
+
 async def test_codex(home: Home, board: Board):
     call = Call("exec_command", {"cmd": "echo hello"})
     with playing(Responses(), call) as model:
         codex = await installed(Codex(home, model), "codex")
         assert said_hello(await codex.run("play:greet"))
-    plate = await board.plate(status="closed", agent="codex")
-    assert in_order(await board.told(plate)) == IN_ORDER
+    plate = await told_all(board, "codex")
     assert (plate["lastTool"], plate["lastMessage"]) == ("Bash", HELLO)
     assert plate["projectPath"] == str(home.project)
 
@@ -58,8 +68,7 @@ async def test_gemini(home: Home, board: Board):
     with playing(Contents(), call) as model:
         gemini = await installed(Gemini(home, model), "gemini")
         assert said_hello(await gemini.run("play:greet"))
-    plate = await board.plate(status="closed", agent="gemini")
-    assert in_order(await board.told(plate)) == IN_ORDER
+    plate = await told_all(board, "gemini")
     assert (plate["lastTool"], plate["lastMessage"]) == ("run_shell_command", HELLO)
 
 
@@ -89,8 +98,7 @@ async def test_opencode(home: Home, board: Board):
     with playing(Messages(), call) as model:
         opencode = await installed(Opencode(home, model), "opencode")
         assert said_hello(await opencode.run("play:greet"))
-    plate = await board.plate(status="closed", agent="opencode")
-    assert in_order(await board.told(plate)) == IN_ORDER
+    plate = await told_all(board, "opencode")
     assert plate["lastTool"] == "bash"
 
 
@@ -100,6 +108,4 @@ async def test_codex_does_not_notice_that_there_is_no_server(home: Home):
         codex = await installed(Codex(home, model), "codex")
         assert said_hello(await codex.run("play:greet"))
     async with serving(home.database, env=home.env) as server:
-        board = Board(server)
-        plate = await board.plate(status="closed", agent="codex")
-        assert in_order(await board.told(plate)) == IN_ORDER
+        await told_all(Board(server), "codex")
