@@ -227,7 +227,7 @@ def measured_load(rounds: int, seconds: float, *, quick: bool) -> dict[str, list
     for how in ("clock", "all"):
         for what in ("health", "hooks"):
             # Rates are medians anyhow; a p99 needs rounds in which nothing else happened.
-            most = rounds if quick else 40 if how == "clock" else 2 * rounds
+            most = rounds if quick else 20 if how == "clock" else 2 * rounds
             found[f"{how} {what}"] = quietest(rounds, most, partial(one_load, how, what, seconds))
     return found
 

@@ -1,6 +1,6 @@
 """Claim: under a load that does not end, the server's memory is flat: less than 1 MB a minute.
 
-For 10 minutes (a quick run: one), 20 sessions start every second. Each runs an agent and waits for
+For 5 minutes (a quick run: one), 20 sessions start every second. Each runs an agent and waits for
 a person, who answers after about two seconds; one in five is forked first, and the fork is answered
 too. 50 readers follow sessions from their start to their end, one after the other, and five
 more follow everything. The server's RSS is sampled every second and drawn over time in memory.png,
@@ -84,16 +84,17 @@ class Wire:
         """Places and events of a stream, until the server ends it."""
         reading, writing = await asyncio.open_connection(self._host, self._port, limit=2**20)
         writing.write(self._head("GET", path, "Accept: text/event-stream").encode())
-        place = 0
+        place, rest = 0, b""
         try:
-            while line := await reading.readline():
-                # Lengths of chunks and comments stand between; they start with neither.
-                if line.startswith(b"id: "):
-                    place = int(line[4:])
-                elif line.startswith(b"data: "):
-                    yield place, line[6:]
-                elif line == b"0\r\n":
-                    return
+            await reading.readuntil(b"\r\n\r\n")
+            while size := int(await reading.readline() or b"0", 16):
+                *lines, rest = (rest + await reading.readexactly(size)).split(b"\n")
+                await reading.readexactly(2)
+                for line in lines:
+                    if line.startswith(b"id: "):
+                        place = int(line[4:])
+                    elif line.startswith(b"data: "):
+                        yield place, line[6:]
         finally:
             writing.close()
 
@@ -267,7 +268,7 @@ def over_time(found: dict[str, Any], name: str) -> dict[int, dict[str, float]]:
 
 
 def measure(quick: bool = False) -> Result:
-    seconds = 60 if quick else 600
+    seconds = 60 if quick else 300
     progress(f"load: {seconds / 60:g} minute(s) of sessions, people and readers")
     found = call(sys.executable, Path(__file__).resolve(), "--side", f"--seconds={seconds}")
     samples = found["samples"]

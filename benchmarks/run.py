@@ -113,6 +113,17 @@ def peer_versions() -> str:
     return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
+def ordered(records: dict[str, Record]) -> list[Record]:
+    return [records[name] for name in NAMES if name in records]
+
+
+def keep(records: dict[str, Record]) -> None:
+    """Write both files."""
+    kept = ordered(records)
+    KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    (HERE / "RESULTS.md").write_text(page(kept, "python benchmarks/run.py"))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -135,13 +146,11 @@ def main() -> None:
         except Exception as error:
             failures.append(name)
             progress(f"{name} failed: {error}")
-    kept = [records[name] for name in NAMES if name in records]
+        # After each of them, because an hour's figures should survive an interruption.
+        if not options.quick:
+            keep(records)
     words = [*options.names, "--quick"] if options.quick else []
-    text = page(kept, " ".join(["python benchmarks/run.py", *words]))
-    if not options.quick:
-        KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
-        (HERE / "RESULTS.md").write_text(text)
-    print(text)
+    print(page(ordered(records), " ".join(["python benchmarks/run.py", *words])))
     if options.json:
         options.json.write_text(json.dumps([result.as_json() for result in results]))
     if failures:

@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 
 # The moment at which an event was made is its number `at`, in nanoseconds.
 FRAME = re.compile(rb'id: (\d+)\r?\ndata: (?:[^\r\n]*?"at":(\d+))?[^\r\n]*\r?\n\r?\n')
+# The length of an HTTP chunk: between two frames, or anywhere in a large one.
+LENGTH = re.compile(rb"\r\n[1-9a-f][0-9a-f]*\r\n")
 MILLISECONDS = 60_000
 SILENCE = 60.0
 
@@ -80,7 +82,7 @@ class Reader(asyncio.Protocol):
         tally.heard = time.monotonic()
         if not self._head:
             data = self._read_head(data, now)
-        data = self._buffer + data if self._buffer else data
+        data = LENGTH.sub(b"", self._buffer + data if self._buffer else data)
         last, end, since, waits = self.last, 0, self._since, tally.waits
         for found in FRAME.finditer(data):
             place, at = int(found[1]), found[2]
