@@ -20,8 +20,9 @@ _DISCONNECT = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
     "WHERE datname = current_database() AND pid <> pg_backend_pid()"
 )
+_OTHERS = ("tokens", "server_state", "owners")
 _EMPTY = [
-    *(f"DELETE FROM {table}" for table in (*KEYS, "events", "streams", "tokens", "owners")),
+    *(f"DELETE FROM {table}" for table in (*KEYS, "events", "streams", *_OTHERS)),
     "UPDATE log SET seq = 0, incarnation = 1",
 ]
 _FAST = ("fsync=off", "full_page_writes=off", "shared_buffers=32MB", "max_connections=300")

@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from pathlib import Path
 
 from callboard.clock import Clock, SystemClock
-from callboard.errors import NotFound, StoreError
+from callboard.errors import StoreError
 from callboard.events import codec
-from callboard.events.access import Token
 from callboard.events.envelope import Event, NewEvent, place
 from callboard.events.rows import SESSION_COLUMN, SHARED, Drop, Projection, Query, Row
 from callboard.ids import short_id
@@ -22,6 +21,7 @@ from callboard.log.admission import (
     admit_gone,
 )
 from callboard.log.listeners import Listeners, Tailed
+from callboard.log.memory_tables import MemoryServerState, MemoryTokens, StoredState
 from callboard.log.memory_views import MemoryViews, StreamFacts
 from callboard.log.protocol import (
     ANYHOW,
@@ -83,33 +83,6 @@ class _Stream:
         return not self.hidden or position <= self.needed
 
 
-class MemoryTokens:
-    """Tokens in a dictionary, by the hash of their secret."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, Token] = {}
-
-    async def find(self, sha256: str) -> Token | None:
-        """The token with this hash, even if it is revoked or expired."""
-        return self._known.get(sha256)
-
-    async def list(self) -> list[Token]:
-        """The tokens that are not revoked, oldest first."""
-        return [token for token in self._known.values() if token.revoked_at is None]
-
-    async def add(self, token: Token) -> None:
-        """Store a token."""
-        self._known[token.sha256] = token
-
-    async def revoke(self, id: str, at_ms: int) -> Token:
-        """Revoke a token; NotFound if it doesn't exist."""
-        for token in await self.list():
-            if token.id == id:
-                self._known[token.sha256] = replace(token, revoked_at=at_ms)
-                return token
-        raise NotFound(f"There is no token {id}. List the tokens: callboard token list", id=id)
-
-
 @dataclass(slots=True)
 class SharedMemory:
     """What several handles on one memory share, as several processes share a file."""
@@ -119,6 +92,7 @@ class SharedMemory:
     views: MemoryViews = field(default_factory=MemoryViews)
     living: dict[str, Listeners] = field(default_factory=dict[str, Listeners])
     tokens: MemoryTokens = field(default_factory=MemoryTokens)
+    state: StoredState = field(default_factory=StoredState)
 
 
 class MemoryLog(Tailed):
@@ -141,6 +115,9 @@ class MemoryLog(Tailed):
         self.tokens = self.memory.tokens
         self._project = project
         self._clock = clock or SystemClock()
+        self.server_state = MemoryServerState(
+            self.memory.state, self.owner, self.memory.living, self._clock.now_ms
+        )
         self._claimant = Claimant(self.owner, self.memory.living.__contains__)
         self.memory.living[self.owner] = self.listeners
 
@@ -295,6 +272,10 @@ class MemoryLog(Tailed):
         self._check_open()
         behind = [s for s in self.memory.streams.values() if s.standing.head > s.standing.settled]
         return [s.id for s in sorted(behind, key=lambda s: s.updated_at)[:limit]]
+
+    def outage(self) -> StoreError | None:
+        """None: memory is always there."""
+        return None
 
     def on_change(self, stream: str | None, notify: Notify) -> Callable[[], None]:
         """Call `notify` in the event loop after any commit to the stream."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from callboard.errors import StoreError
 from callboard.events.access import Token
 from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import Query, Row
@@ -109,6 +110,49 @@ class TokenStore(Protocol):
         ...
 
 
+HELD_FOR = 7 * 86_400.0
+"""Seconds after which what a handle holds is forgotten, should it die without releasing it."""
+
+
+class ServerState(Protocol):
+    """What the servers of a log share for a while, by kind and key; it is in no stream.
+
+    A value has an expiry. What is held belongs to a handle, and is free when that handle dies.
+    """
+
+    async def add(self, kind: str, key: str, value: str, seconds: float) -> bool:
+        """Store a value for so long; returns whether it is the one that is stored now.
+
+        Of several callers with different values, one gets True, until that value expires. Calling
+        it again with the same value only moves the expiry.
+        """
+        ...
+
+    async def find(self, kind: str, key: str) -> str | None:
+        """The value, unless it has expired."""
+        ...
+
+    async def take(self, kind: str, key: str) -> str | None:
+        """Remove a value and return it, unless it has expired; of several callers, one gets it."""
+        ...
+
+    async def clear(self, kind: str) -> None:
+        """Remove every value of a kind."""
+        ...
+
+    async def hold(self, kind: str, key: str) -> None:
+        """Show other handles that this one holds a key, until it releases it or dies."""
+        ...
+
+    async def release(self, kind: str, key: str) -> None:
+        """Hold a key no longer."""
+        ...
+
+    async def held_elsewhere(self, kind: str, keys: Collection[str]) -> set[str]:
+        """Those of the keys that another living handle holds."""
+        ...
+
+
 class EventLog(Protocol):
     """Streams of events with gapless positions 1, 2, 3, … and views.
 
@@ -125,8 +169,17 @@ class EventLog(Protocol):
         ...
 
     @property
+    def server_state(self) -> ServerState:
+        """What servers share for a while."""
+        ...
+
+    @property
     def path(self) -> Path | None:
         """The database file; None if the log is not a file."""
+        ...
+
+    def outage(self) -> StoreError | None:
+        """Why the log can't be reached at the moment; None if it can, as far as is known."""
         ...
 
     async def append(

@@ -15,8 +15,17 @@ from functools import wraps
 from types import CoroutineType
 from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
 
+from callboard.errors import StoreError
 from callboard.events.envelope import Event, NewEvent
-from callboard.log.protocol import ANYHOW, Appended, EventLog, Notify, TokenStore, Writing
+from callboard.log.protocol import (
+    ANYHOW,
+    Appended,
+    EventLog,
+    Notify,
+    ServerState,
+    TokenStore,
+    Writing,
+)
 from callboard.testing.fake_clock import FakeClock
 
 
@@ -154,6 +163,17 @@ class FaultyLog:
         """The access tokens."""
         self.check()
         return self.log.tokens
+
+    @property
+    def server_state(self) -> ServerState:
+        """What servers share for a while."""
+        self.check()
+        return self.log.server_state
+
+    def outage(self) -> StoreError | None:
+        """Why the log can't be reached at the moment."""
+        self.check()
+        return self.log.outage()
 
     def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
         """Past events, then new ones as they come."""

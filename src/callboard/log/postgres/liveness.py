@@ -28,6 +28,8 @@ _DEAD_AFTER = 1.0
 _GRACE = 3.0
 """Seconds for the others to come back, after we had to."""
 _READY_WITHIN = 30.0
+_AWAY_AFTER = 1.0
+"""Seconds without a connection after which the server counts as away."""
 
 HELD = f"""
 SELECT objid::bigint AS no FROM pg_locks
@@ -95,6 +97,7 @@ class Liveness:
         self._link: Link | None = None
         self._ready = asyncio.Event()
         self._failure: StoreError | None = None
+        self._away_since: float | None = None
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def ready(self) -> None:
@@ -108,6 +111,14 @@ class Liveness:
             raise self._failure or StoreError(
                 f"Cannot reach {self._address.name}.", path=self._address.name
             ) from None
+
+    def outage(self) -> StoreError | None:
+        """Why there is no connection, if there has been none for more than a moment."""
+        since, now = self._away_since, self._handle.clock.monotonic()
+        if self._failure is None or since is None or now - since < _AWAY_AFTER:
+            return None
+        # One exception each, because callers would otherwise share one traceback.
+        return type(self._failure)(self._failure.message, **self._failure.context)
 
     def alive(self, owner: str) -> bool:
         """Whether an owner is alive, as far as we know; one that we don't know yet is."""
@@ -163,7 +174,9 @@ class Liveness:
             self._link = None
         # What we know about the others is old now, and they may have lost their locks as we did.
         self._seen.clear()
-        self._grace_until = self._handle.clock.monotonic() + _GRACE
+        now = self._handle.clock.monotonic()
+        self._grace_until = now + _GRACE
+        self._away_since = now if self._away_since is None else self._away_since
         self._ready.clear()
 
     async def _register(self, link: Link) -> None:
@@ -186,6 +199,7 @@ class Liveness:
                 await self._register(link)
             self._note_all([row[2:] for row in rows if row[2] is not None])
             self._ready.set()
+            self._away_since = None
             self._caught_up(rows[0][0])
             async for notice in link.notifies(timeout=BEAT_EVERY):
                 if notice.payload != self._handle.owner:

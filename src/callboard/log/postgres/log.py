@@ -28,6 +28,7 @@ from callboard.log.postgres.liveness import Handle, Liveness
 from callboard.log.postgres.notices import CommitNotices
 from callboard.log.postgres.plan import Rules
 from callboard.log.postgres.reader import PostgresReader
+from callboard.log.postgres.server_state import PostgresServerState
 from callboard.log.postgres.setup import set_up
 from callboard.log.postgres.tokens import PostgresTokens
 from callboard.log.protocol import (
@@ -125,7 +126,10 @@ class PostgresLog(Tailed):
         self._project = project
         self._seen = seen
         self._connected: _Connected | None = None
-        self.tokens = PostgresTokens(lambda: self._live().pool)
+        self.tokens = PostgresTokens(self._pool_now)
+        self.server_state = PostgresServerState(
+            handle.owner, self._pool_now, lambda: self._live().liveness
+        )
 
     @classmethod
     def open(
@@ -162,6 +166,17 @@ class PostgresLog(Tailed):
                 known.crash()
             known = self._connected = _Connected(self, self._project, self._seen)
         return known
+
+    def _pool_now(self) -> ReadPool:
+        """The pool, for requests that don't wait long for a server that is away."""
+        if (away := self.outage()) is not None:
+            raise away
+        return self._live().pool
+
+    def outage(self) -> StoreError | None:
+        """Why the server can't be reached at the moment; None if it can, as far as is known."""
+        live = self._connected
+        return None if live is None or self.closed else live.liveness.outage()
 
     async def append(
         self, stream: str, events: Sequence[NewEvent], writing: Writing = ANYHOW

@@ -46,8 +46,10 @@ from callboard.log.sqlite.file import connect
 from callboard.log.sqlite.foreign_commits import News
 from callboard.log.sqlite.migrate import rebuild
 from callboard.log.sqlite.reader import Reader
+from callboard.log.sqlite.server_state import SqliteServerState
 from callboard.log.sqlite.session_counts import SessionCounts
 from callboard.log.sqlite.setup import live_folder, set_up
+from callboard.log.sqlite.table_access import TableAccess
 from callboard.log.sqlite.tokens import SqliteTokens
 from callboard.log.sqlite.transaction import WriteTarget
 from callboard.log.sqlite.writer import Writer
@@ -93,7 +95,9 @@ class SqliteLog(Tailed):
             place.identities.check,
         )
         self._writer = Writer(self._committer, place, self._committed)
-        self.tokens = SqliteTokens(self._reading, database, self._reads, self._do)
+        access = TableAccess(self._reading, database, self._reads, self._do)
+        self.tokens = SqliteTokens(access)
+        self.server_state = SqliteServerState(access, owners, self._heartbeat, place.clock.now_ms)
 
     @classmethod
     def open(
@@ -207,6 +211,10 @@ class SqliteLog(Tailed):
         """Streams that have grown since their driver last settled, oldest change first."""
         with self._reads():
             return self._reader.unsettled(limit)
+
+    def outage(self) -> StoreError | None:
+        """None: a file that can't be used is noticed with each use."""
+        return None
 
     def on_change(self, stream: str | None, notify: Notify) -> Callable[[], None]:
         """Call `notify` in the event loop after any commit; returns a function that stops it."""

@@ -2,16 +2,16 @@
 
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final
 
 import orjson
 
 from callboard.disk.files import read
 from callboard.errors import NotFound
 from callboard.events.access import SCOPES, Token
+from callboard.log.sqlite.table_access import TableAccess
 
 _log = logging.getLogger(__name__)
 
@@ -22,27 +22,15 @@ _LARGEST: Final = 4 * 1_048_576
 _LISTED: Final = 1000
 """The maximum number of tokens in a list."""
 
-T = TypeVar("T")
-
-
-class _InTransaction(Protocol):
-    async def __call__(self, work: Callable[[], T], /) -> T: ...
-
 
 class SqliteTokens:
     """Finds tokens by their hash, and caches them until the file changes."""
 
-    def __init__(
-        self,
-        reading: sqlite3.Connection,
-        writing: sqlite3.Connection,
-        reads: Callable[[], AbstractContextManager[None]],
-        in_transaction: _InTransaction,
-    ) -> None:
-        self._reading = reading
-        self._writing = writing
-        self._reads = reads
-        self._in_transaction = in_transaction
+    def __init__(self, access: TableAccess) -> None:
+        self._reading = access.reading
+        self._writing = access.writing
+        self._reads = access.reads
+        self._in_transaction = access.in_transaction
         self._version = -1
         self._known: dict[str, Token] = {}
 
