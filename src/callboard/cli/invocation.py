@@ -4,6 +4,9 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+DB_HELP = "The database: a path, sqlite:///path or postgresql://user@host/name."
+"""The help of --db, for commands that take any database."""
+
 _NAME = "callboard"
 
 

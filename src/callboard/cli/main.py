@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from callboard.cli.exit import DONE, INTERRUPTED, write_no_more
-from callboard.cli.invocation import Invocation
+from callboard.cli.invocation import DB_HELP, Invocation
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -196,7 +196,7 @@ def _is_typo(typed: str, name: str) -> bool:
     "--db",
     metavar="PATH",
     envvar="CALLBOARD_DB",
-    help="The database: a path, sqlite:///path or postgresql://user@host/name. Also CALLBOARD_DB. "
+    help=f"{DB_HELP} Also CALLBOARD_DB. "
     "Default: that of the only running server, else one in your user data directory.",
 )
 @click.option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from callboard.cli.invocation import Invocation
+from callboard.cli.invocation import DB_HELP, Invocation
 from callboard.cli.targets import Database, Target, choose
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _chosen(ctx: click.Context, given: Invocation) -> Target:
 
 
 _NEAR = "callboard.db"
-_DB_HELP = "The database: a path or sqlite:///path."
+_FILE_HELP = "The database: a path or sqlite:///path."
 
 
 def complete_files(
@@ -81,21 +81,24 @@ def complete_files(
     return [CompletionItem(incomplete, type="file")]
 
 
-_DB = click.option(
-    "--db",
-    "database",
-    metavar="PATH",
-    callback=_database,
-    shell_complete=complete_files,
-    help=_DB_HELP,
-)
+def _db(text: str) -> Callable[[Command], Command]:
+    return click.option(
+        "--db",
+        "database",
+        metavar="PATH",
+        callback=_database,
+        shell_complete=complete_files,
+        help=text,
+    )
+
+
 _FOUND_DB = click.option(
     "--db",
     "database",
     metavar="PATH",
     callback=_found_database,
     shell_complete=complete_files,
-    help=_DB_HELP,
+    help=DB_HELP,
 )
 _NEAR_DB = click.option(
     "--db",
@@ -104,7 +107,7 @@ _NEAR_DB = click.option(
     shell_complete=complete_files,
     expose_value=False,
     is_eager=True,  # So that it is known when the target is chosen.
-    help=_DB_HELP,
+    help=DB_HELP,
 )
 _SERVER = click.option(
     "--server",
@@ -127,7 +130,12 @@ _JSON = click.option(
 
 def common(function: Command) -> Command:
     """Add the options of commands that need the database itself: --db, --json, --debug."""
-    return _DB(_JSON(_DEBUG(function)))
+    return _db(DB_HELP)(_JSON(_DEBUG(function)))
+
+
+def of_file(function: Command) -> Command:
+    """The same for commands that need a database in a file."""
+    return _db(_FILE_HELP)(_JSON(_DEBUG(function)))
 
 
 def found(function: Command) -> Command:

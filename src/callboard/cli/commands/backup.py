@@ -19,7 +19,7 @@ from callboard.events.moments import from_ms
 @click.command("backup")
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
-@options.common
+@options.of_file
 def command(path: Path | None, force: bool, database: Database, as_json: bool) -> None:
     """Copy the database while it is in use.
 

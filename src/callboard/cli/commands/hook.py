@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from callboard.cli.invocation import Invocation
+from callboard.cli.invocation import DB_HELP, Invocation
 from callboard.courier.delivery import deliver, is_agent, print_context
 from callboard.courier.letters import Letter, quoted, read_payload, with_member
 
@@ -38,7 +38,7 @@ class _NeverWrong(click.Command):
 @click.option(
     "--agent", default="claude", show_default=True, help="Which coding agent sent the hook."
 )
-@click.option("--db", metavar="PATH", help="The database: a path or sqlite:///path.")
+@click.option("--db", metavar="PATH", help=DB_HELP)
 @click.option("--hold", is_flag=True, help="Wait for a decision and print it.")
 @click.argument("words", metavar="EVENT", nargs=-1)
 @click.pass_context

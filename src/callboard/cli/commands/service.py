@@ -34,7 +34,7 @@ from callboard.vendors.settings.files import read
     help="install: the port to listen on.",
 )
 @click.option("--force", is_flag=True, help="uninstall: even if installed hooks call it over HTTP.")
-@options.common
+@options.of_file
 def command(
     action: str,
     files: tuple[str, ...],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import click
 
-from callboard.cli.invocation import Invocation
+from callboard.cli.invocation import DB_HELP, Invocation
 from callboard.systems.processes import started_at
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _NEWS: Final = os.WNOHANG | os.WUNTRACED | os.WCONTINUED
 
 
 @click.command("watch", context_settings=_PASSED_ON)
-@click.option("--db", metavar="PATH", help="The database: a path or sqlite:///path.")
+@click.option("--db", metavar="PATH", help=DB_HELP)
 @click.option("--server", metavar="URL", help="Use a server instead: http://host:port.")
 @click.option("--agent", metavar="NAME", help="Which agent it is, if the command doesn't show it.")
 @click.argument("words", metavar="-- COMMAND ...", nargs=-1, required=True)
