@@ -4,7 +4,6 @@ import asyncio
 import itertools
 import sys
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import Any
 
 from callboard.errors import CallboardError
@@ -112,11 +111,14 @@ ROLES: dict[str, Callable[[EventLog, str], Coroutine[Any, Any, None]]] = {
 }
 
 
-async def main(role: str, path: str, name: str) -> None:
-    if path.startswith("postgresql:"):
-        log = PostgresLog.open(path, counting)
-    else:
-        log = SqliteLog.open(Path(path), counting)
+def open_log(address: str, **options: float) -> EventLog:
+    """The log at an address: a path, or postgresql://…."""
+    kind = PostgresLog if address.startswith("postgresql:") else SqliteLog
+    return kind.open(address, counting, **options)  # pyright: ignore[reportArgumentType]
+
+
+async def main(role: str, address: str, name: str) -> None:
+    log = open_log(address)
     await ROLES[role](log, name)
     await log.close()
 

@@ -6,14 +6,12 @@ import os
 import random
 import signal
 import sqlite3
-import sys
-from asyncio.subprocess import PIPE, Process
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.faults.log_process import counting
+from tests.faults.processes import StartProcess, heard, kill, tell
 
 from callboard.errors import SessionOwned, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from callboard.events.envelope import Event
@@ -23,10 +21,6 @@ from callboard.log.protocol import EventLog, Writing
 from callboard.log.sqlite.log import SqliteLog
 from callboard.testing.log_suite_material import PATIENCE, happened, several
 
-CHILD = Path(__file__).with_name("log_process.py")
-
-Start = Callable[..., Awaitable[Process]]
-
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -34,54 +28,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def start(path: Path) -> AsyncIterator[Start]:
-    """Start another process that uses the database; whatever is left is killed at the end."""
-    started: list[Process] = []
-
-    async def start(role: str, name: str = "other") -> Process:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, CHILD, role, path, name, stdin=PIPE, stdout=PIPE
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        await kill(process)
-
-
-@pytest.fixture
-async def opened(path: Path) -> AsyncIterator[Callable[..., SqliteLog]]:
-    logs: list[SqliteLog] = []
-
-    def open_log(**options: float) -> SqliteLog:
-        logs.append(SqliteLog.open(path, counting, **options))  # pyright: ignore[reportArgumentType]
-        return logs[-1]
-
-    yield open_log
-    for log in logs:
-        await log.close()
-
-
-async def kill(process: Process) -> None:
-    if process.returncode is None:
-        process.send_signal(signal.SIGKILL)
-    assert process.stdout is not None
-    await process.communicate()
-
-
-async def heard(process: Process) -> str:
-    """The next line that the other process says."""
-    assert process.stdout is not None
-    async with asyncio.timeout(PATIENCE):
-        line = await process.stdout.readline()
-    assert line, "the other process ended"
-    return line.decode().strip()
-
-
-def tell(process: Process, word: str) -> None:
-    assert process.stdin is not None
-    process.stdin.write(f"{word}\n".encode())
+def address(path: Path) -> str:
+    return str(path)
 
 
 async def all_views(log: EventLog) -> dict[str, list[dict[str, object]]]:
@@ -102,7 +50,7 @@ async def check_integrity(log: SqliteLog) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 async def test_whatever_was_acknowledged_survives_kill_9(
-    seed: int, start: Start, opened: Callable[..., SqliteLog]
+    seed: int, start: StartProcess, opened: Callable[..., SqliteLog]
 ):
     dice = random.Random(seed)
     acknowledged: set[tuple[str, ...]] = set()
@@ -127,7 +75,7 @@ async def test_whatever_was_acknowledged_survives_kill_9(
 
 @pytest.mark.parametrize("count", [2, 4])
 async def test_writers_share_a_file_and_none_starves(
-    count: int, start: Start, opened: Callable[..., SqliteLog]
+    count: int, start: StartProcess, opened: Callable[..., SqliteLog]
 ):
     log = opened()
     writers = [await start("write_to_one_stream", f"w{number}") for number in range(count)]
@@ -153,7 +101,7 @@ async def test_writers_share_a_file_and_none_starves(
 
 
 async def test_this_process_takes_turns_with_another(
-    start: Start, opened: Callable[..., SqliteLog]
+    start: StartProcess, opened: Callable[..., SqliteLog]
 ):
     log = opened()
     other = await start("write_to_one_stream", "other")
@@ -168,7 +116,7 @@ async def test_this_process_takes_turns_with_another(
 
 
 async def test_processes_that_open_a_new_file_at_once_all_succeed(
-    start: Start, opened: Callable[..., SqliteLog]
+    start: StartProcess, opened: Callable[..., SqliteLog]
 ):
     processes = [await start("append_once", f"w{number}") for number in range(6)]
     positions = [int(await heard(process)) for process in processes]
@@ -177,7 +125,7 @@ async def test_processes_that_open_a_new_file_at_once_all_succeed(
 
 
 async def test_a_dead_owner_is_replaced_at_once(
-    start: Start, opened: Callable[..., SqliteLog], path: Path
+    start: StartProcess, opened: Callable[..., SqliteLog], path: Path
 ):
     owner = await start("own")
     assert await heard(owner) == "epoch 1"
@@ -191,7 +139,7 @@ async def test_a_dead_owner_is_replaced_at_once(
 
 
 async def test_a_frozen_owner_is_replaced_and_can_append_nothing(
-    start: Start, opened: Callable[..., SqliteLog]
+    start: StartProcess, opened: Callable[..., SqliteLog]
 ):
     owner = await start("own")
     assert await heard(owner) == "epoch 1"
@@ -222,7 +170,7 @@ async def claimed(log: EventLog, stream: str) -> int:
 
 
 async def test_who_holds_the_database_too_long_is_named(
-    start: Start, opened: Callable[..., SqliteLog]
+    start: StartProcess, opened: Callable[..., SqliteLog]
 ):
     log = opened(lock_timeout=0.1)
     holder = await start("hold_the_lock")
@@ -237,7 +185,7 @@ async def test_who_holds_the_database_too_long_is_named(
 
 
 async def test_a_process_that_dies_with_the_lock_holds_nobody_up(
-    start: Start, opened: Callable[..., SqliteLog]
+    start: StartProcess, opened: Callable[..., SqliteLog]
 ):
     log = opened()
     holder = await start("hold_the_lock")
@@ -250,7 +198,7 @@ async def test_a_process_that_dies_with_the_lock_holds_nobody_up(
 
 
 async def test_what_another_process_appends_is_heard(
-    start: Start, opened: Callable[..., SqliteLog]
+    start: StartProcess, opened: Callable[..., SqliteLog]
 ):
     log = opened()
     other = await start("append_when_told")
@@ -263,7 +211,7 @@ async def test_what_another_process_appends_is_heard(
 
 
 async def test_what_is_not_heard_is_seen_a_little_later(
-    start: Start, opened: Callable[..., SqliteLog], path: Path
+    start: StartProcess, opened: Callable[..., SqliteLog], path: Path
 ):
     log = opened()
     other = await start("append_when_told")
@@ -281,7 +229,7 @@ async def test_what_is_not_heard_is_seen_a_little_later(
 
 
 async def test_a_rebuild_that_is_killed_leaves_the_views_as_they_were(
-    start: Start, opened: Callable[..., SqliteLog]
+    start: StartProcess, opened: Callable[..., SqliteLog]
 ):
     log = opened()
     for number in range(20):

@@ -3,16 +3,13 @@
 import asyncio
 import random
 import signal
-import sys
 import time
-from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
+from collections.abc import Callable
 
 import psycopg
 import pytest
 from tests.faults.log_process import counting
-from tests.faults.test_log_faults import heard, kill, tell
+from tests.faults.processes import StartProcess, heard, tell
 from tests.postgres import PostgresServer, running_server
 
 from callboard.errors import OwnershipLost, SessionOwned, StoreBusy
@@ -24,40 +21,12 @@ from callboard.log.postgres.notices import CommitNotices
 from callboard.log.protocol import Writing
 from callboard.testing.log_suite_material import PATIENCE, happened, several
 
-CHILD = Path(__file__).with_name("log_process.py")
-
-Start = Callable[..., Awaitable[Process]]
 Opened = Callable[..., PostgresLog]
 
 
 @pytest.fixture
-async def start(postgres_url: str) -> AsyncIterator[Start]:
-    """Start another process that uses the database; whatever is left is killed at the end."""
-    started: list[Process] = []
-
-    async def start(role: str, name: str = "other") -> Process:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, CHILD, role, postgres_url, name, stdin=PIPE, stdout=PIPE
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        await kill(process)
-
-
-@pytest.fixture
-async def opened(postgres_url: str) -> AsyncIterator[Opened]:
-    logs: list[PostgresLog] = []
-
-    def open_log(url: str = postgres_url, **options: float) -> PostgresLog:
-        logs.append(PostgresLog.open(url, counting, **options))  # pyright: ignore[reportArgumentType]
-        return logs[-1]
-
-    yield open_log
-    for log in logs:
-        await log.close()
+def address(postgres_url: str) -> str:
+    return postgres_url
 
 
 async def claimed(log: PostgresLog, within: float) -> float:
@@ -79,7 +48,7 @@ def disconnect_all(postgres: PostgresServer, url: str) -> None:
     postgres.execute(sql)
 
 
-async def test_a_killed_owner_is_replaced_within_three_seconds(start: Start, opened: Opened):
+async def test_a_killed_owner_is_replaced_within_three_seconds(start: StartProcess, opened: Opened):
     owner, log = await start("own"), opened()
     assert await heard(owner) == "epoch 1"
     with pytest.raises(SessionOwned):
@@ -91,7 +60,9 @@ async def test_a_killed_owner_is_replaced_within_three_seconds(start: Start, ope
     assert (lease.owner, lease.epoch) == (log.owner, 2)
 
 
-async def test_a_frozen_owner_is_replaced_and_can_append_nothing(start: Start, opened: Opened):
+async def test_a_frozen_owner_is_replaced_and_can_append_nothing(
+    start: StartProcess, opened: Opened
+):
     owner, log = await start("own"), opened(frozen_after=0.8)
     assert await heard(owner) == "epoch 1"
     await log.lease("owned")
