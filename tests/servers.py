@@ -32,6 +32,8 @@ class Server:
     """What its command begins with, where it runs as another user."""
     program: Sequence[str] = ("-m", "callboard")
     """How Python is told to be the command."""
+    token: str = TOKEN
+    """The admin token."""
     url: str = ""
     process: asyncio.subprocess.Process | None = None
     log: list[str] = field(default_factory=list)
@@ -49,7 +51,7 @@ class Server:
             f"--port={port}",
             "--json",
             *self.options,
-            env={**os.environ, "CALLBOARD_TOKEN": TOKEN, **self.env},
+            env={**os.environ, "CALLBOARD_TOKEN": self.token, **self.env},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
@@ -91,9 +93,10 @@ class Server:
         """End it as a crash would."""
         await self.stop(signal.SIGKILL)
 
-    def client(self, token: str | None = TOKEN) -> httpx.AsyncClient:
-        """An HTTP client of it."""
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
+    def client(self, token: str | None = "") -> httpx.AsyncClient:
+        """An HTTP client of it: of the admin, of another token's holder, or without a token."""
+        known = self.token if token == "" else token
+        headers = {"Authorization": f"Bearer {known}"} if known else {}
         return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=120, verify=_NO_TLS)
 
 

@@ -273,6 +273,7 @@ async def test_the_cookie_reads_and_commands_only_from_our_own_page(
     out = await stranger.post("/logout", headers=same)
     assert out.json() == {"ok": True}
     assert 'callboard="";' in out.headers["set-cookie"]
+    error(await stranger.get("/sessions", headers=cookie), 401, "UNAUTHENTICATED")
 
 
 async def test_a_cookie_outlives_a_restart_and_dies_with_the_token(tmp_path: Path):

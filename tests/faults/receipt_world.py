@@ -332,7 +332,7 @@ class World:
     def _start_server(self) -> None:
         self.server_is_up = True
         self.plates = Plates(self.log, self.clock)
-        holding = HeldHooks(self.log, Inbox(self.log, self.clock), self.folder)
+        holding = HeldHooks(self.log, Inbox(self.log, self.clock))
         self.rounds = Rounds(self.plates, holding, self.clock, self._notice_death)
 
     async def _notice_death(self) -> bool:

@@ -4,34 +4,32 @@ import asyncio
 import contextlib
 import json
 import signal
-import sys
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import pytest_asyncio
+from tests.held_hooks import (
+    HASTY,
+    PATIENCE,
+    answered,
+    bash,
+    behavior,
+    closed,
+    holding,
+    hook,
+    living_agent,
+    question,
+)
 from tests.servers import Server, serving
 
-import callboard.hookclient
 from callboard import Callboard
 from callboard.board.hook_folders import hooks_folder, spool_folder
 from callboard.board.watchdog import UNHELD_SECS
 from callboard.vendors.settings.commands import spool_command
-
-PATIENCE = 90
-SESSION = "5d1f2c66-aaaa-bbbb-cccc-000000000001"
-HASTY = """
-import sys
-from callboard.__main__ import main
-from callboard.board import watchdog as rounds
-
-rounds.UNHELD_SECS = 0
-sys.exit(main())
-"""
-"""A server that gives up at once what was held before it began."""
 
 
 @pytest_asyncio.fixture
@@ -40,83 +38,10 @@ async def server(tmp_path: Path) -> AsyncIterator[Server]:
         yield running
 
 
-def hook(name: str, **more: Any) -> dict[str, Any]:
-    return {"session_id": SESSION, "cwd": "/home/ada/x", "hook_event_name": name, **more}
-
-
-def bash(name: str, command: str = "rm -r build", **more: Any) -> dict[str, Any]:
-    return hook(name, tool_name="Bash", tool_input={"command": command}, **more)
-
-
-class Held:
-    """A hook that waits, in a process of its own, below a process that stands for its agent."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process = process
-
-    async def printed(self) -> Any:
-        """What it printed, as JSON; None for nothing."""
-        async with asyncio.timeout(PATIENCE):
-            told, complaints = await self.process.communicate()
-        assert (self.process.returncode, complaints) == (0, b"")
-        return json.loads(told) if told else None
-
-
 @pytest_asyncio.fixture(autouse=True)
 async def agent(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
-    """The agent that has the hooks: it lives, and has not sent the answers of these tests."""
-    process = await asyncio.create_subprocess_exec("sleep", "600")
-    monkeypatch.setenv("CLAUDE_PID", str(process.pid))
-    yield
-    process.kill()
-    await process.wait()
-
-
-@contextlib.asynccontextmanager
-async def holding(server: Server, payload: dict[str, Any]) -> AsyncGenerator[Held]:
-    script = callboard.hookclient.__file__
-    folder = str(hooks_folder(server.db))
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-I", "-S", script, folder, "claude", "--hold",
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    assert process.stdin is not None
-    process.stdin.write(json.dumps(payload).encode())
-    process.stdin.close()
-    try:
-        yield Held(process)
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-
-
-async def question(server: Server) -> dict[str, Any]:
-    async with asyncio.timeout(PATIENCE), server.client() as http:
-        while True:
-            with contextlib.suppress(httpx.TransportError):
-                query = {"status": "pending", "sessionId": SESSION}
-                found = (await http.get("/interactions", params=query)).json()["interactions"]
-                if found:
-                    assert len(found) == 1
-                    return found[0]
-            await asyncio.sleep(0.02)
-
-
-async def answered(server: Server, id: str) -> None:
-    async with server.client() as http:
-        told = await http.post(f"/interactions/{id}/answer", json={"approved": True})
-        assert told.status_code == 202, told.text  # The agent has not acted on it yet.
-
-
-async def closed(server: Server, id: str) -> dict[str, Any]:
-    async with asyncio.timeout(PATIENCE), server.client() as http:
-        while True:
-            found = (await http.get(f"/interactions/{id}")).json()
-            if found["status"] != "pending":
-                return found
-            await asyncio.sleep(0.02)
+    async with living_agent(monkeypatch):
+        yield
 
 
 async def plates(server: Server) -> list[dict[str, Any]]:
@@ -126,10 +51,6 @@ async def plates(server: Server) -> list[dict[str, Any]]:
 
 async def plate(server: Server) -> dict[str, Any]:
     return (await plates(server))[0]
-
-
-def behavior(told: Any) -> str:
-    return told["hookSpecificOutput"]["decision"]["behavior"]
 
 
 async def test_an_answer_is_printed_for_the_agent(server: Server):

@@ -1,18 +1,15 @@
 """Hooks that are held open, in any process, and the question that each one waits for."""
 
 import asyncio
-import hashlib
 from collections import Counter
-from collections.abc import Generator
-from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from collections.abc import Collection
+from contextlib import suppress
 from typing import Final
 
 from callboard.board.plates import Plates
 from callboard.clock import Clock
-from callboard.disk.locks import is_held, locked
-from callboard.disk.private import make_private_folder
 from callboard.engine.inbox import Inbox
+from callboard.errors import StoreError
 from callboard.interactions.records import Interaction
 from callboard.log.protocol import EventLog
 from callboard.waiting import wait_any
@@ -20,44 +17,60 @@ from callboard.waiting import wait_any
 COMES_BACK_WITHIN: Final = 0.5
 """In seconds. A client that lost its connection returns sooner; after Esc, it never returns."""
 
+_KIND: Final = "held"
+_TRY_AGAIN: Final = 1.0
+
 
 class HeldHooks:
     """Which questions have a hook waiting for them, here or on another server.
 
-    folder: the hooks folder; locks in it show other servers what waits here.
+    The log's shared state shows other servers what waits here.
     """
 
-    def __init__(self, log: EventLog, inbox: Inbox, folder: Path) -> None:
+    def __init__(self, log: EventLog, inbox: Inbox) -> None:
         self._log = log
         self._inbox = inbox
-        self._folder = folder / "held"
         self._held: Counter[str] = Counter()
         self._closing = asyncio.Event()
+        self._releasing: set[asyncio.Task[None]] = set()
 
-    def holds(self, interaction_id: str) -> bool:
-        """Whether a hook waits for this question, here or on another server."""
-        if self._held[interaction_id] > 0:
-            return True
-        try:
-            return is_held(self._lock_of(interaction_id), shared=True)
-        except OSError:
-            return False
+    async def held(self, interaction_ids: Collection[str]) -> set[str]:
+        """Those of the questions that a hook waits for, here or on another server."""
+        here = {id for id in interaction_ids if self._held[id] > 0}
+        others = [id for id in interaction_ids if id not in here]
+        if not others:
+            return here
+        return here | await self._log.server_state.held_elsewhere(_KIND, others)
 
-    def _lock_of(self, interaction_id: str) -> Path:
-        # An id comes from outside, and could be a path.
-        return self._folder / hashlib.sha256(interaction_id.encode("utf-8", "replace")).hexdigest()
+    async def _show(self, interaction_id: str) -> None:
+        """Show other servers that a hook waits here for this question."""
+        # On a full disk, hooks can still wait; only other servers don't see it.
+        with suppress(StoreError):
+            await self._log.server_state.hold(_KIND, interaction_id)
 
-    @contextmanager
-    def _locked(self, interaction_id: str) -> Generator[None]:
-        """Show that a hook waits here for this question, for as long as it does."""
-        file = self._lock_of(interaction_id)
-        with ExitStack() as held:
-            # On a full disk, hooks can still wait; only other servers don't see it.
-            with suppress(OSError):
-                make_private_folder(self._folder)
-                held.enter_context(locked(file, shared=True))
-                held.callback(file.unlink, missing_ok=True)
-            yield
+    def _left(self, interaction_id: str) -> None:
+        """Count one hook less; after the last one, other servers may give up the question."""
+        self._held[interaction_id] -= 1
+        if self._held[interaction_id]:
+            return
+        del self._held[interaction_id]
+        # Not awaited: the hook gets its answer first.
+        task = asyncio.create_task(self._release(interaction_id))
+        self._releasing.add(task)
+        task.add_done_callback(self._releasing.discard)
+
+    async def _release(self, interaction_id: str) -> None:
+        while True:
+            try:
+                await self._log.server_state.release(_KIND, interaction_id)
+            except StoreError:
+                if self.closing:  # When this process ends, it holds nothing anymore.
+                    return
+                await asyncio.sleep(_TRY_AGAIN)
+            else:
+                break
+        if self._held[interaction_id]:  # Another hook came for it meanwhile.
+            await self._show(interaction_id)
 
     @property
     def waiting(self) -> int:
@@ -80,18 +93,16 @@ class HeldHooks:
         unsubscribe = self._log.on_change(asked.stream, lambda head: changed.set())
         self._held[interaction_id] += 1
         try:
-            with self._locked(interaction_id):
-                while not self.closing:
-                    changed.clear()
-                    asked = await self._inbox.get(interaction_id)
-                    if asked.status != "pending" or asked.accepted is not None:
-                        return asked
-                    await wait_any(changed.wait(), self._closing.wait())
-                return None
+            await self._show(interaction_id)
+            while not self.closing:
+                changed.clear()
+                asked = await self._inbox.get(interaction_id)
+                if asked.status != "pending" or asked.accepted is not None:
+                    return asked
+                await wait_any(changed.wait(), self._closing.wait())
+            return None
         finally:
-            self._held[interaction_id] -= 1
-            if not self._held[interaction_id]:
-                del self._held[interaction_id]
+            self._left(interaction_id)
             unsubscribe()
 
 
@@ -121,5 +132,8 @@ class Leavings:
 
     async def _see(self, interaction_id: str) -> None:
         await self._clock.sleep(COMES_BACK_WITHIN)
-        if not self._holding.holds(interaction_id) and not self._holding.closing:
-            await self._plates.let_go(interaction_id)
+        # If the log is away, the watchdog releases it later.
+        with suppress(StoreError):
+            is_held = bool(await self._holding.held({interaction_id}))
+            if not is_held and not self._holding.closing:
+                await self._plates.let_go(interaction_id)

@@ -6,7 +6,7 @@ hook, and at the branch of each project.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
@@ -262,7 +262,7 @@ class Rounds:
     async def _miss(self, living: Sequence[Plate], now: float) -> None:
         """Release hooks that were held before the server started and haven't come back."""
         asked = {one.id for plate in living for one in plate.pending if one.id is not None}
-        missing = {id for id in asked if not self._holding.holds(id)}
+        missing = asked - await self._holding.held(asked)
         self._unheld = {id: self._unheld.get(id, now) for id in missing}
         for id, since in list(self._unheld.items()):
             if now - since >= UNHELD_SECS and not self._holding.closing:
@@ -279,21 +279,23 @@ class Rounds:
 
     # ------------------------------------------------------------------ the health check
 
-    async def _check_health(self, living: Iterable[Plate]) -> None:
+    async def _check_health(self, living: Sequence[Plate]) -> None:
+        asked = {one.id for plate in living for one in plate.pending if one.id is not None}
+        held = await self._holding.held(asked)
         for plate in living:
-            await self._tell(plate, self._recovered)
+            await self._tell(plate, lambda now: self._recovered(now, held))
 
-    def _recovered(self, plate: Plate) -> Entry | None:
-        if self._may_be_stuck(plate):
+    def _recovered(self, plate: Plate, held: Collection[str]) -> Entry | None:
+        if self._may_be_stuck(plate, held):
             return events.HEALTH_CHECK_RECOVERY({})
         if self._registries.of(plate) is not None:
             return None  # It is checked in every round.
         return without_registry(plate, self._clock.now_ms())
 
-    def _may_be_stuck(self, plate: Plate) -> bool:
+    def _may_be_stuck(self, plate: Plate, held: Collection[str]) -> bool:
         if plate.status not in NEEDY or plate.transcript_path is None:
             return False
-        if any(one.id is not None and self._holding.holds(one.id) for one in plate.pending):
+        if any(one.id in held for one in plate.pending):
             return False
         known = self._registries.of(plate)
         if known is not None and known.status == "waiting":

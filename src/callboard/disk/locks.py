@@ -31,14 +31,11 @@ def unlock(opened: int) -> None:
 
 
 @contextlib.contextmanager
-def locked(file: "Path", *, shared: bool = False) -> Generator[None]:
-    """Hold the lock of a file, creating it if necessary; waits until the lock is free.
-
-    shared: several processes may hold it at once, but not together with an exclusive holder.
-    """
+def locked(file: "Path") -> Generator[None]:
+    """Hold the lock of a file, creating it if necessary; waits until the lock is free."""
     opened = open_private(file)
     try:
-        fcntl.flock(opened, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        fcntl.flock(opened, fcntl.LOCK_EX)
         yield
     finally:
         os.close(opened)
@@ -55,14 +52,11 @@ def hold(file: "Path", content: bytes = b"") -> int:
     return lock
 
 
-def is_held(file: "Path", *, shared: bool = False) -> bool:
-    """Whether a process holds the lock of a file; FileNotFoundError if there is no such file.
-
-    shared: whether its holders share it.
-    """
+def is_held(file: "Path") -> bool:
+    """Whether a process holds the lock of a file; FileNotFoundError if there is no such file."""
     probe = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
-        # Use a shared lock to probe for an exclusive one, so that two probes don't see each other.
-        return not try_lock(probe, shared=not shared)
+        # A shared lock, so that two probes don't see each other.
+        return not try_lock(probe, shared=True)
     finally:
         os.close(probe)

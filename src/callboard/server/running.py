@@ -159,6 +159,7 @@ async def serve(
     stopping = stopping or asyncio.Event()
     undo = service.board.log.on_change(None, lambda head: watch.wake())
     with _signals(stopping.set):
+        await service.links.check_admin(service.name, service.tokens.admin())
         await service.driver.start()
         await service.rounds.start()
         watch.start()

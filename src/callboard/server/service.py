@@ -44,3 +44,8 @@ class Service:
     leavings: Leavings
     spool: SpoolDrain
     rounds: Rounds
+
+    @property
+    def name(self) -> str:
+        """Identifies this server among those of its database, also after a restart."""
+        return f"{self.plates.host().id} {self.database}"

@@ -37,7 +37,7 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
     The admin token and the audit are next to the database.
     """
     tokens = Tokens(database, board.tokens)
-    links = Links(board.clock, settings.link_lives)
+    links = Links(board.log.server_state, board.clock, settings.link_lives)
     watching = WatchingDriver(board.driver, board.log, board.clock, settings.concurrency)
     memory = MemoryBudget(settings.memory)
     streams = Streams(board.log, settings, memory)
@@ -48,7 +48,7 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
     spool = SpoolDrain(Spool(folder, board.clock), listener, board.clock)
     counting = Counting(folder, spool.counted)
     metrics.watch_hooks(spool.counted)
-    holding = HeldHooks(board.log, board.people, folder)
+    holding = HeldHooks(board.log, board.people)
     rest = Rest(board.log, folder, board.clock)
     service = Service(
         board=board,

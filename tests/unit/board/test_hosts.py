@@ -127,7 +127,7 @@ async def test_rounds_notice_a_boot_and_leave_other_hosts_alone(tmp_path: Path):
         """There is no spool here."""
         return True
 
-    holding = HeldHooks(board.log, Inbox(board.log, board.clock), tmp_path)
+    holding = HeldHooks(board.log, Inbox(board.log, board.clock))
     rounds = Rounds(plates, holding, board.clock, drained)
     board.clock.skip(PROCESSES_EVERY)
     await rounds.once()

@@ -30,7 +30,7 @@ class Watchdog:
         self.received: dict[str, object] = {"received": 0}
         self.fails = False
         self.is_behind = False
-        holding = HeldHooks(self.board.log, Inbox(self.board.log, self.board.clock), folder)
+        holding = HeldHooks(self.board.log, Inbox(self.board.log, self.board.clock))
         self.rounds = Rounds(
             self.board.plates,
             holding,

@@ -35,7 +35,7 @@ class Watch:
 
     def __post_init__(self) -> None:
         board = self.board
-        self.holding = HeldHooks(board.log, Inbox(board.log, board.clock), self.home)
+        self.holding = HeldHooks(board.log, Inbox(board.log, board.clock))
         self.rounds = Rounds(board.plates, self.holding, board.clock, self._drained)
         self.transcript = self.home / "transcript.jsonl"
 

@@ -38,12 +38,6 @@ def test_one_holds_it_alone(file: Path):
     os.close(other)
 
 
-def test_several_share_it_and_are_seen(file: Path):
-    with locked(file, shared=True), locked(file, shared=True):
-        assert is_held(file, shared=True)
-    assert not is_held(file, shared=True)
-
-
 def test_a_link_in_its_place_is_refused(file: Path, tmp_path: Path):
     (tmp_path / "theirs").touch()
     file.symlink_to(tmp_path / "theirs")

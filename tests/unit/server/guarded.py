@@ -13,7 +13,7 @@ from callboard.log.memory import MemoryLog
 from callboard.server.access.audit import Audit
 from callboard.server.access.credentials import Failures
 from callboard.server.access.guard import Guard
-from callboard.server.access.login import Links
+from callboard.server.access.login import Links, SignIn
 from callboard.server.access.tokens import Tokens
 from callboard.server.problems import reply
 from callboard.server.settings import ServerSettings
@@ -52,8 +52,9 @@ class Guarded:
 
     def __post_init__(self) -> None:
         self.db = self.folder / "x.db"
-        self.tokens = Tokens(self.db, AccessTokens(MemoryLog().tokens, self.clock))
-        self.links = Links(self.clock, 30)
+        log = MemoryLog(clock=self.clock)
+        self.tokens = Tokens(self.db, AccessTokens(log.tokens, self.clock))
+        self.links = Links(log.server_state, self.clock, 30)
         self.guard = self.fresh()
 
     def fresh(self) -> Guard:
@@ -81,9 +82,8 @@ class Guarded:
     def right(self) -> tuple[str, str]:
         return ("authorization", f"Bearer {self.tokens.admin()}")
 
-    @property
-    def cookie(self) -> tuple[str, str]:
-        return ("cookie", f"callboard={self.links.cookie(self.tokens.admin(), 'operate')}")
+    async def cookie(self) -> tuple[str, str]:
+        return ("cookie", f"callboard={await self.links.cookie(SignIn('ada'))}")
 
     @property
     def audited(self) -> list[dict[str, Any]]:

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from callboard.log.memory import MemoryLog, SharedMemory
 from callboard.server.access import audit as auditing
 from callboard.server.access.audit import Audit, AuditEntry
 from callboard.server.access.credentials import Failures
 from callboard.server.access.identity import Identity
-from callboard.server.access.login import MOST, Links
+from callboard.server.access.login import Links, SignIn
 from callboard.testing.fake_clock import FakeClock
 
 ADMIN = "cb_the-admin-token"
@@ -20,62 +21,85 @@ DAY = 86_400
 NOON = 1_769_860_800_000
 
 
+def made(clock: FakeClock) -> Links:
+    return Links(MemoryLog(clock=clock).server_state, clock, 30)
+
+
 async def test_a_code_works_once():
-    links = Links(FakeClock(), 30)
-    code, until = links.create()
+    links = made(FakeClock())
+    code, until = await links.create(SignIn("ada", groups=("ops",)))
     assert until == NOON + 30_000
-    assert links.use(code) == "operate"
-    assert links.use(code) is None
+    assert await links.use(code) == SignIn("ada", "operate", ("ops",))
+    assert await links.use(code) is None
 
 
 async def test_a_code_works_for_as_long_as_it_says():
     clock = FakeClock()
-    links = Links(clock, 30)
-    early, late = links.create("read")[0], links.create()[0]
+    links = made(clock)
+    early, _ = await links.create(SignIn("ada", "read"))
+    late, _ = await links.create(SignIn("ada"))
     await clock.advance(29.999)
-    assert links.use(early) == "read"
+    assert await links.use(early) == SignIn("ada", "read")
     await clock.advance(0.001)
-    assert links.use(late) is None
+    assert await links.use(late) is None
 
 
 @pytest.mark.parametrize("code", ["", "x", "é", "\udcff", "x" * 100_000])
-def test_a_wrong_code_opens_nothing(code: str):
-    links = Links(FakeClock(), 30)
-    links.create()
-    assert links.use(code) is None
+async def test_a_wrong_code_opens_nothing(code: str):
+    links = made(FakeClock())
+    await links.create(SignIn("ada"))
+    assert await links.use(code) is None
+    assert await links.identify(code) is None
 
 
-def test_unused_codes_are_bounded_and_the_oldest_gives_way():
-    links = Links(FakeClock(), 30)
-    codes = [links.create()[0] for _ in range(MOST + 1)]
-    assert links.use(codes[0]) is None
-    assert [links.use(code) for code in codes[1:]] == ["operate"] * MOST
+async def test_servers_that_share_a_log_share_codes_and_cookies():
+    clock, memory = FakeClock(), SharedMemory()
+    one, two = (Links(MemoryLog(clock=clock, memory=memory).server_state, clock, 30) for _ in "ab")
+    code, _ = await one.create(SignIn("ada"))
+    assert await two.use(code) == SignIn("ada")
+    assert await one.use(code) is None
+    assert await one.identify(await two.cookie(SignIn("ada"))) == SignIn("ada")
 
 
-def test_a_cookie_counts_for_thirty_days_and_dies_with_the_admin_token():
+async def test_a_cookie_counts_for_thirty_days():
     clock = FakeClock()
-    links = Links(clock, 30)
-    value = links.cookie(ADMIN, "operate")
-    assert links.identify("cb_another-token", value) is None
+    links = made(clock)
+    value = await links.cookie(SignIn("ada"))
     clock.skip(30 * DAY - 0.001)
-    found = links.identify(ADMIN, value)
-    assert found is not None
-    assert found[1] == "operate"
+    assert await links.identify(value) == SignIn("ada")
     clock.skip(0.001)
-    assert links.identify(ADMIN, value) is None
+    assert await links.identify(value) is None
 
 
-@pytest.mark.parametrize("scope", ["read", "answer", "admin"])
-def test_nobody_can_give_a_cookie_another_scope_or_a_longer_life(scope: str):
-    links = Links(FakeClock(), 30)
-    version, _, until, signature = links.cookie(ADMIN, "operate").split(".")
-    assert links.identify(ADMIN, f"{version}.{scope}.{until}.{signature}") is None
-    assert links.identify(ADMIN, f"{version}.operate.{int(until) + 1}.{signature}") is None
+async def test_a_cookie_dies_with_its_session_and_with_the_admin_token():
+    links = made(FakeClock())
+    await links.check_admin("here", ADMIN)
+    left, stays = await links.cookie(SignIn("ada")), await links.cookie(SignIn("ada"))
+    await links.sign_out(left)
+    await links.check_admin("here", ADMIN)
+    await links.check_admin("there", "cb_of-another-server")
+    assert [await links.identify(one) for one in (left, stays)] == [None, SignIn("ada")]
+    await links.check_admin("here", "cb_another-token")
+    assert await links.identify(stays) is None
+    later = await links.cookie(SignIn("ada"))
+    await links.check_admin("here", "cb_another-token")
+    assert await links.identify(later) == SignIn("ada")
 
 
-@given(st.text() | st.from_regex(r"v1\.(admin|operate)\.[0-9]{1,16}\.[0-9a-f]{64}", fullmatch=True))
-def test_no_garbage_is_a_cookie(value: str):
-    assert Links(FakeClock(), 30).identify(ADMIN, value) is None
+async def test_nothing_that_is_stored_is_a_code_or_a_cookie():
+    clock, memory = FakeClock(), SharedMemory()
+    links = Links(MemoryLog(clock=clock, memory=memory).server_state, clock, 30)
+    secrets = [(await links.create(SignIn("ada")))[0], await links.cookie(SignIn("ada"))]
+    stored = repr(memory.state)
+    assert not [secret for secret in secrets if secret in stored]
+    for _, key in list(memory.state.values):
+        assert await links.use(key) is None
+        assert await links.identify(key) is None
+
+
+@given(st.text() | st.from_regex(r"[A-Za-z0-9_-]{43}", fullmatch=True))
+async def test_no_garbage_is_a_cookie(value: str):
+    assert await made(FakeClock()).identify(value) is None
 
 
 def test_addresses_with_failures_are_bounded():
@@ -150,15 +174,9 @@ def test_a_record_that_cannot_be_written_stops_nothing(
 
 async def test_an_admin_cookie_becomes_one_of_operate_after_an_hour():
     clock = FakeClock()
-    links = Links(clock, 30)
-    value = links.cookie(ADMIN, "admin")
+    links = made(clock)
+    value = await links.cookie(SignIn("ada", "admin"))
     await clock.advance(3599.999)
-    assert scope_of(links, value) == "admin"
+    assert await links.identify(value) == SignIn("ada", "admin")
     await clock.advance(0.001)
-    assert scope_of(links, value) == "operate"
-
-
-def scope_of(links: Links, cookie: str) -> str:
-    found = links.identify(ADMIN, cookie)
-    assert found is not None
-    return found[1]
+    assert await links.identify(value) == SignIn("ada", "operate")

@@ -84,7 +84,7 @@ async def test_every_combination_is_answered_by_the_rules(guarded: Guarded):
         "none": [],
         "right": [guarded.right],
         "wrong": [("authorization", "Bearer cb_wrong")],
-        "cookie": [guarded.cookie],
+        "cookie": [await guarded.cookie()],
     }
     tried = 0
     for (host, fits), site, method, shown in product(
@@ -199,7 +199,7 @@ async def test_behind_a_proxy_with_tls_the_origin_is_https(guarded: Guarded):
     own = [("origin", "https://board.example.com"), ("host", "board.example.com")]
     assert (await guarded.ask("POST", headers=[*own, guarded.right])).status == 403
     proxied = [*own, ("x-forwarded-proto", "https")]
-    assert (await guarded.ask("POST", headers=[*proxied, guarded.cookie])).status == 200
+    assert (await guarded.ask("POST", headers=[*proxied, await guarded.cookie()])).status == 200
     assert guarded.reached[-1]["scheme"] == "https"
     # Who is no proxy cannot say so: under our own names nobody stands in front.
     local = [("origin", "https://localhost"), ("host", "localhost"), proxied[-1], guarded.right]
@@ -220,7 +220,7 @@ async def test_a_named_site_learns_what_it_may_do_and_never_gets_cookies(guarded
     read = await guarded.ask("GET", headers=[HOST, ("origin", NAMED), guarded.right])
     assert read.headers["access-control-allow-origin"] == NAMED
     assert read.headers["access-control-expose-headers"] == "Location, Retry-After"
-    refused = await guarded.ask("GET", headers=[HOST, ("origin", NAMED), guarded.cookie])
+    refused = await guarded.ask("GET", headers=[HOST, ("origin", NAMED), await guarded.cookie()])
     assert refused.status == 401
     assert refused.headers["access-control-allow-origin"] == NAMED
 

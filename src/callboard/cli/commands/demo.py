@@ -12,6 +12,7 @@ import click
 
 from callboard.app import Callboard
 from callboard.board.demo.playing import PATIENCE, Player, scripts
+from callboard.board.tokens import local_person
 from callboard.cli.commands.open import page_address
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Database
@@ -106,6 +107,7 @@ async def _play(player: Player, clock: Clock, speed: float, screen: Screen, once
 async def _served(callboard: Callboard, database: Database) -> AsyncGenerator[_Served]:
     """A server for the board, on a free port."""
     from callboard.log.presence import present
+    from callboard.server.access.login import SignIn
     from callboard.server.running import bind, here, serve
     from callboard.server.settings import ServerSettings
     from callboard.server.wiring import prepare
@@ -123,7 +125,7 @@ async def _served(callboard: Callboard, database: Database) -> AsyncGenerator[_S
             if serving.done():
                 serving.result()
             address = await ready
-            code, _ = service.links.create()
+            code, _ = await service.links.create(SignIn(local_person()))
             link = f"{page_address(address.url)}/login?code={code}"
             yield _Served(address, link, service.tokens.admin(), serving)
         finally:

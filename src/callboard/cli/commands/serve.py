@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import click
 
 from callboard.app import Callboard
+from callboard.board.tokens import local_person
 from callboard.cli import options
 from callboard.cli.diagnosis import ways_to_answer
 from callboard.cli.format import preview
@@ -265,6 +266,7 @@ async def _serve(
     async with database.open(workflows, create=True) as board:
         app, service = prepare(board, settings, database.path)
         oldest = await board.people.find(status="pending", limit=1)
+        opening: list[asyncio.Task[None]] = []
 
         def ready(address: "Address") -> None:
             notices.link = address.page
@@ -275,7 +277,7 @@ async def _serve(
             else:
                 _announce(board, database, address, oldest)
             if opens:
-                _open_browser(service, address)
+                opening.append(asyncio.create_task(_open_browser(service, address)))
             if settings.dev:
                 _warn_of_pages(settings)
 
@@ -295,12 +297,13 @@ def _has_browser() -> bool:
     return has_browser(os.environ)
 
 
-def _open_browser(service: "Service", address: "Address") -> None:
+async def _open_browser(service: "Service", address: "Address") -> None:
     """Open the dashboard in a thread, because some browsers take seconds to respond."""
     from callboard.cli.commands.open import open_dashboard
+    from callboard.server.access.login import SignIn
 
-    code, _ = service.links.create()
-    asyncio.get_running_loop().run_in_executor(None, open_dashboard, address.url, code)
+    code, _ = await service.links.create(SignIn(local_person()))
+    await asyncio.to_thread(open_dashboard, address.url, code)
 
 
 def _warn_of_pages(settings: "ServerSettings") -> None:

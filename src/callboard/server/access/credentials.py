@@ -7,11 +7,11 @@ from typing import Final
 
 from callboard.clock import Clock
 from callboard.errors import TooManyFailures, Unauthenticated
-from callboard.events.access import Scope, Token
+from callboard.events.access import Token
 from callboard.events.moments import from_ms, iso
 from callboard.server.access.head import Head
 from callboard.server.access.identity import Identity
-from callboard.server.access.login import Links
+from callboard.server.access.login import Links, SignIn
 from callboard.server.access.origins import RequestOrigin
 from callboard.server.access.pages import page_identity
 from callboard.server.access.requirement import COOKIE
@@ -75,8 +75,8 @@ class Credentials:
                 return Identity(
                     token.name, token.scope, via, person=token.person, groups=token.groups
                 )
-        elif (found := self._by_cookie(head, sender)) is not None:
-            return Identity(*found, via)
+        elif (found := await self._by_cookie(head, sender)) is not None:
+            return Identity(found.person, found.scope, via, groups=found.groups)
         # A token counts whenever one is sent, so a wrong one is refused here too.
         shows_nothing = head.one("authorization") is None
         is_page = self._dev and shows_nothing and sender.named is not None
@@ -105,14 +105,13 @@ class Credentials:
             retry_after=wait,
         )
 
-    def _by_cookie(self, head: Head, sender: RequestOrigin) -> tuple[str, Scope] | None:
+    async def _by_cookie(self, head: Head, sender: RequestOrigin) -> SignIn | None:
         # A browser sends cookies for any page. So they count only for our own pages, and for
         # commands only if the browser says that the page is ours.
         if sender.named is not None or (head.commands and not sender.same_origin):
             return None
-        admin = self._tokens.admin()
-        for value in _cookies(head)[:_MOST_COOKIES]:
-            found = self._links.identify(admin, value)
+        for value in cookies(head)[:_MOST_COOKIES]:
+            found = await self._links.identify(value)
             if found is not None:
                 return found
         return None
@@ -133,7 +132,7 @@ def _bearer(head: Head) -> str | None:
     return None if given is None else given[1]
 
 
-def _cookies(head: Head) -> list[str]:
+def cookies(head: Head) -> list[str]:
     """Every cookie with our name: another path or domain may have set one too."""
     pairs = [pair.partition("=") for line in head.all("cookie") for pair in line.split(";")]
     return [value.strip().strip('"') for name, _, value in pairs if name.strip() == COOKIE]

@@ -1,85 +1,99 @@
-"""Sign-in links, and the cookies that browsers get for them."""
+"""Sign-in links, and the cookies that browsers get for them. All servers of a log share both.
 
-import hmac
+Only hashes of codes and cookies are stored, so someone who can read the database can't use them.
+"""
+
+import json
 import re
 import secrets
+from dataclasses import dataclass
 from datetime import timedelta
-from hashlib import sha256
 from typing import Final
 
-from callboard.board.tokens import local_person
+from callboard.board.tokens import hashed
 from callboard.clock import Clock
-from callboard.events.access import SCOPES, Scope
+from callboard.events.access import Scope
+from callboard.log.protocol import ServerState
 
 LIVES: Final = timedelta(days=30)
 ADMIN_LIVES: Final = timedelta(hours=1)
 """How long a cookie with the scope `admin` has that scope. After that, it has `operate`."""
 
-_FORM = re.compile(r"v1\.([a-z]+)\.([0-9]{1,16})\.([0-9a-f]{64})")
-MOST: Final = 64
-"""The maximum number of unused codes. The oldest are dropped first."""
+_CODE: Final = "code"
+_COOKIE: Final = "cookie"
+_ADMIN: Final = "admin"
+"""What is stored of an admin token, by the server that has it: only enough to notice a change."""
+_FORM = re.compile(r"[A-Za-z0-9_-]{43}")
+_FOREVER: Final = timedelta(days=36_500)
 
 
-def _signature(admin: str, text: str) -> str:
-    key = hmac.digest(admin.encode(), b"callboard cookie", sha256)
-    return hmac.new(key, text.encode(), sha256).hexdigest()
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """Who signs in, and with which scope."""
+
+    person: str
+    scope: Scope = "operate"
+    groups: tuple[str, ...] = ()
 
 
 class Links:
-    """The unused codes, and the cookies they are exchanged for."""
+    """The unused codes, and the cookies they are exchanged for.
 
-    def __init__(self, clock: Clock, lives: float) -> None:
+    lives: how many seconds a code works.
+    """
+
+    def __init__(self, state: ServerState, clock: Clock, lives: float) -> None:
+        self._state = state
         self._clock = clock
-        self._lives_ms = round(lives * 1000)
-        self._open: dict[bytes, tuple[Scope, int]] = {}
+        self._lives = lives
 
-    def create(self, scope: Scope = "operate") -> tuple[str, int]:
+    async def create(self, who: SignIn) -> tuple[str, int]:
         """Create a code; returns it and its expiry time in milliseconds."""
-        self._forget_old()
-        while len(self._open) >= MOST:
-            del self._open[next(iter(self._open))]
-        code = secrets.token_urlsafe(32)
-        until = self._clock.now_ms() + self._lives_ms
-        self._open[_hash(code)] = (scope, until)
-        return code, until
+        until = self._clock.now_ms() + round(self._lives * 1000)
+        return await self._keep(_CODE, who, self._lives), until
 
-    def use(self, code: str) -> Scope | None:
-        """Use up a code; returns its scope, or None if it is wrong, used or expired."""
-        self._forget_old()
+    async def use(self, code: str) -> SignIn | None:
+        """Use up a code; returns who signs in, or None if it is wrong, used or expired."""
         # Looked up by its hash, so that timing reveals nothing about similar codes.
-        found = self._open.pop(_hash(code), None)
-        return None if found is None else found[0]
+        found = await self._state.take(_CODE, hashed(code)) if _FORM.fullmatch(code) else None
+        return None if found is None else self._read(found)
 
-    def cookie(self, admin: str, scope: Scope) -> str:
-        """The cookie for a used code; `admin` is the token that its key is derived from."""
-        until = self._clock.now_ms() + _ms(LIVES)
-        text = f"v1.{scope}.{until}"
-        return f"{text}.{_signature(admin, text)}"
+    async def cookie(self, who: SignIn) -> str:
+        """The cookie for a used code."""
+        return await self._keep(_COOKIE, who, LIVES.total_seconds())
 
-    def identify(self, admin: str, cookie: str) -> tuple[str, Scope] | None:
-        """The name and scope of a cookie; None if it is forged or expired."""
-        form = _FORM.fullmatch(cookie)
-        if form is None:
+    async def identify(self, cookie: str) -> SignIn | None:
+        """Who a cookie belongs to; None if there is no such cookie, or it has expired."""
+        if not _FORM.fullmatch(cookie):
             return None
-        scope, until, signature = form.groups()
-        if not hmac.compare_digest(signature, _signature(admin, f"v1.{scope}.{until}")):
-            return None
-        now, end = self._clock.now_ms(), int(until)
-        if scope not in SCOPES or now >= end:
-            return None
-        if scope == "admin" and now >= end - _ms(LIVES) + _ms(ADMIN_LIVES):
+        found = await self._state.find(_COOKIE, hashed(cookie))
+        return None if found is None else self._read(found)
+
+    async def sign_out(self, cookie: str) -> None:
+        """From now on, the cookie is refused."""
+        if _FORM.fullmatch(cookie):
+            await self._state.take(_COOKIE, hashed(cookie))
+
+    async def check_admin(self, server: str, admin: str) -> None:
+        """Sign everyone out if this server's admin token has changed since it last started."""
+        seen = hashed(f"{server} {admin}")[:8]
+        if await self._state.add(_ADMIN, server, seen, _FOREVER.total_seconds()):
+            return
+        await self._state.clear(_COOKIE)
+        await self._state.take(_ADMIN, server)
+        await self._state.add(_ADMIN, server, seen, _FOREVER.total_seconds())
+
+    async def _keep(self, kind: str, who: SignIn, seconds: float) -> str:
+        secret = secrets.token_urlsafe(32)
+        told = {"person": who.person, "scope": who.scope, "groups": who.groups}
+        value = json.dumps({**told, "at": self._clock.now_ms()})
+        await self._state.add(kind, hashed(secret), value, seconds)
+        return secret
+
+    def _read(self, value: str) -> SignIn:
+        told = json.loads(value)
+        age_ms = self._clock.now_ms() - told["at"]
+        scope = told["scope"]
+        if scope == "admin" and age_ms >= ADMIN_LIVES.total_seconds() * 1000:
             scope = "operate"
-        # Only the person who runs the server can have read the link.
-        return local_person(), scope
-
-    def _forget_old(self) -> None:
-        now = self._clock.now_ms()
-        self._open = {code: one for code, one in self._open.items() if now < one[1]}
-
-
-def _ms(period: timedelta) -> int:
-    return round(period.total_seconds() * 1000)
-
-
-def _hash(code: str) -> bytes:
-    return sha256(code.encode(errors="surrogatepass")).digest()
+        return SignIn(told["person"], scope, tuple(told["groups"]))

@@ -7,7 +7,9 @@ from fastapi import Query, Request, Response
 from callboard.board.replies import Link, Ok
 from callboard.errors import Forbidden
 from callboard.server import routing
-from callboard.server.access.login import LIVES
+from callboard.server.access.credentials import cookies
+from callboard.server.access.head import Head
+from callboard.server.access.login import LIVES, SignIn
 from callboard.server.access.requirement import COOKIE, Administers, Reads
 from callboard.server.answer_rights import check_person
 from callboard.server.problems import reply
@@ -28,13 +30,13 @@ _SETTINGS = "/app/settings"
     responses=gives(Link, 201, "A code that works for 30 seconds.") | failures(),
 )
 async def create_link(
-    request: Request, serving: Serving, _: Administers, given: LinkRequest | None = None
+    request: Request, serving: Serving, caller: Administers, given: LinkRequest | None = None
 ) -> Response:
     """Create a code that opens the dashboard once, as `callboard open` does."""
     scope = "operate" if given is None else given.scope
     if scope == "admin":
         await check_person(serving, request, "sign in as an admin")
-    code, until = serving.links.create(scope)
+    code, until = await serving.links.create(SignIn(caller.person, scope, caller.groups))
     return reply(Link(code, until), 201)
 
 
@@ -50,19 +52,19 @@ async def use_link(
     code: Annotated[str, Query(description="The code from `POST /login`.")] = "",
 ) -> Response:
     """Exchange a code for a cookie. A code works once, for a short time."""
-    scope = serving.links.use(code)
-    if scope is None:
+    who = await serving.links.use(code)
+    if who is None:
         return _refuse(request, serving)
     answer = Response(
         status_code=303,
         headers={
-            "Location": _SETTINGS if scope == "admin" else _DASHBOARD,
+            "Location": _SETTINGS if who.scope == "admin" else _DASHBOARD,
             "Cache-Control": "no-store",
         },
     )
     answer.set_cookie(
         COOKIE,
-        serving.links.cookie(serving.tokens.admin(), scope),
+        await serving.links.cookie(who),
         max_age=round(LIVES.total_seconds()),
         path="/",
         httponly=True,
@@ -85,8 +87,10 @@ def _refuse(request: Request, serving: Service) -> Response:
 
 
 @router.post("/logout", responses=gives(Ok) | failures())
-async def log_out(request: Request, _: Reads) -> Response:
-    """Remove the cookie from this browser."""
+async def log_out(request: Request, serving: Serving, _: Reads) -> Response:
+    """Invalidate the cookie, and remove it from this browser."""
+    for cookie in cookies(Head(request.scope)):
+        await serving.links.sign_out(cookie)
     answer = reply(Ok())
     answer.delete_cookie(
         COOKIE, path="/", httponly=True, samesite="strict", secure=request.url.scheme == "https"
