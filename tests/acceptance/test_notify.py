@@ -1,64 +1,25 @@
 """Being called by a server: `callboard serve --notify`, and `callboard notify` to try it."""
 
 import asyncio
-import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from queue import Queue
-from threading import Thread
 from typing import Any
 
 import pytest
 from tests.acceptance.cli_process import CallboardCommand
+from tests.receivers import EARLY, Receiver, receiving
 from tests.servers import serving
 
 FLOWS = Path(__file__).parent.parent / "server_flows.py"
-PROGRAM = """
-import sys
-from functools import partial
-from callboard.__main__ import main
-from callboard.server import notifications as notices
-
-notices.Notifications = partial(notices.Notifications, patience=0.5)
-sys.exit(main())
-"""
-EARLY = {"program": ["-c", PROGRAM]}
-"""A server that calls after half a second, not after ten."""
 WAITS = pytest.mark.parametrize(
     "how", [EARLY, pytest.param({}, marks=pytest.mark.long)], ids=["early", "in time"]
 )
 
 
-class Receiver:
-    """Somebody's machine that takes messages."""
-
-    def __init__(self) -> None:
-        self.taken: Queue[dict[str, Any]] = Queue()
-        taken = self.taken
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                taken.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-                self.send_response(200)
-                self.end_headers()
-
-            def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-                """Say nothing."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"json://ann:sesame@127.0.0.1:{self.server.server_port}"
-
-
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    one = Receiver()
-    thread = Thread(target=one.server.serve_forever)
-    thread.start()
-    yield one
-    one.server.shutdown()
-    one.server.server_close()
-    thread.join()
+    with receiving() as one:
+        yield one
 
 
 @WAITS

@@ -10,7 +10,9 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import PurePath
+from socket import gethostname
 from typing import Final
 
 from callboard.board.plate import Pending, Plate
@@ -18,7 +20,7 @@ from callboard.board.plates import Plates
 from callboard.board.transition import ASKS
 from callboard.clock import Clock
 from callboard.display.lines import one_line
-from callboard.errors import CallboardError, PlateNotFound
+from callboard.errors import CallboardError, PlateNotFound, StoreError
 from callboard.events import names
 from callboard.events import plates as plate_events
 from callboard.events.envelope import Event
@@ -28,7 +30,7 @@ from callboard.interactions.configs import addressees, channel_of
 from callboard.interactions.kinds import manner_of
 from callboard.interactions.records import interaction
 from callboard.log.protocol import EventLog
-from callboard.server.notifier import AppriseNotifier, Notifier
+from callboard.server.notifier import SOUND, AppriseNotifier, Notifier
 from callboard.systems.sounds import most_pressing
 
 _log = logging.getLogger(__name__)
@@ -37,6 +39,9 @@ PATIENCE: Final = 10.0
 """Seconds that a person has to be needed before a notification is sent."""
 _TRY_AGAIN: Final = 5.0
 _REMEMBERED: Final = 10_000
+_KIND: Final = "told"
+_KEPT: Final = 30 * 86_400.0
+"""Seconds for which all servers remember that a notification was sent."""
 _LONGEST: Final = 200
 _MOST_LINES: Final = 8
 _TELLING: Final = frozenset({"status", "pending", "unseen", "dismissed"})
@@ -66,9 +71,12 @@ class Notice:
 async def telling(
     urls: Sequence[str], log: EventLog, plates: Plates, clock: Clock
 ) -> AsyncGenerator["Notifications"]:
-    """Notify the receivers at these URLs within this context; does nothing without URLs."""
+    """Notify the receivers at these URLs within this context; does nothing without URLs.
+
+    Of several servers with the same URLs, one sends each notification.
+    """
     notifier = AppriseNotifier(urls)
-    notices = Notifications(log, plates, notifier, clock)
+    notices = Notifications(log, plates, notifier, clock, audience=_audience(urls))
     try:
         async with watching(notices) if urls else nullcontext():
             yield notices
@@ -90,7 +98,10 @@ async def watching(notices: "Notifications") -> AsyncGenerator[None]:
 
 
 class Notifications:
-    """Watches a log and sends notifications. Writes nothing; its errors affect nothing else."""
+    """Watches a log and sends notifications. Its errors affect nothing else.
+
+    audience: servers with the same one send each notification only once.
+    """
 
     def __init__(
         self,
@@ -99,6 +110,7 @@ class Notifications:
         notifier: Notifier,
         clock: Clock,
         patience: float = PATIENCE,
+        audience: str = "",
     ) -> None:
         self.link: str | None = None
         """Where a person can answer, once known."""
@@ -107,6 +119,7 @@ class Notifications:
         self._notifier = notifier
         self._clock = clock
         self._patience = patience
+        self._audience = audience
         self._place = 0
         self._due: dict[str, float] = {}
         self._told: OrderedDict[str, None] = OrderedDict()
@@ -148,20 +161,29 @@ class Notifications:
         found: list[Notice] = []
         for subject in due:
             del self._due[subject]
-            notice = await self._still_needed(subject)
-            if notice is not None and notice.occasion not in self._told:
-                self._remember(notice.occasion)
-                found.append(notice)
+            try:
+                notice = await self._still_needed(subject)
+                if notice is not None and await self._is_ours(notice):
+                    found.append(notice)
+            except StoreError as error:
+                _log.warning("a notification waits for the log: %s", error.message)
+                self._due.setdefault(subject, now + _TRY_AGAIN)
         for channel in dict.fromkeys(notice.channel for notice in found):
             # Not awaited: the next notification may be due while a slow receiver handles this one.
             together = [notice for notice in found if notice.channel == channel]
             sending = asyncio.create_task(self._send(together, channel))
             sending.add_done_callback(_log_failure)
 
-    def _remember(self, occasion: str) -> None:
-        self._told[occasion] = None
+    async def _is_ours(self, notice: Notice) -> bool:
+        """Whether this server sends it: neither this one nor another has sent it before."""
+        if notice.occasion in self._told:
+            return False
+        key = f"{self._audience} {notice.occasion}"
+        is_ours = await self.log.server_state.add(_KIND, key, self.log.owner, _KEPT)
+        self._told[notice.occasion] = None
         while len(self._told) > _REMEMBERED:
             self._told.popitem(last=False)
+        return is_ours
 
     async def _send(self, found: list[Notice], channel: str | None) -> None:
         if len(found) == 1:
@@ -187,6 +209,8 @@ class Notifications:
             return await self._of_question(rows[0]) if rows else None
         except PlateNotFound:
             return None
+        except StoreError:
+            raise
         except CallboardError as error:
             _log.warning("a notification could not be made: %s", error.code)
             return None
@@ -201,6 +225,12 @@ class Notifications:
         verdict = manner_of(row["type"]) in ("verdict", "ruling")
         state = "awaiting_approval" if verdict else "awaiting_input"
         return Notice(row["id"], shortened(who), what, state, channel_of(config))
+
+
+def _audience(urls: Sequence[str]) -> str:
+    """Identifies the receivers. A sound is heard only where it is played."""
+    place = gethostname() if any(url.startswith(SOUND) for url in urls) else ""
+    return sha256("\n".join([place, *sorted(urls)]).encode()).hexdigest()[:16]
 
 
 def _subject(event: Event) -> str | None:

@@ -21,7 +21,8 @@ _MOST_WAITING: Final = 20
 """Messages. If more pile up, they would arrive too late anyway."""
 
 
-_SOUND: Final = "sound://"
+SOUND: Final = "sound://"
+"""The start of the URLs that play a tone on this machine."""
 _CALLED: Final = {"email": "mailto", "mail": "mailto", "teams": "msteam"}
 """Common names of channels whose URLs start differently."""
 
@@ -113,7 +114,7 @@ def _is_by(scheme: str, channel: str | None) -> bool:
 
 
 def _receiver(url: str, place: int) -> Receiver:
-    if url.startswith(_SOUND):
+    if url.startswith(SOUND):
         return _sounding(url, place)
     apprise = _apprise()
     with warnings.catch_warnings():

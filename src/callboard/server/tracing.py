@@ -2,14 +2,18 @@
 
 One trace per session, made by `callboard.server.spans`. Finished spans are sent when a phase ends,
 the rest when the session ends. The collector may be slow or down: nothing here waits for it.
+
+Every server folds every session, and one of them sends. If it dies, another one takes over within
+seconds; a few spans may then be missing.
 """
 
 import asyncio
 import logging
 import os
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from callboard.errors import MissingExtra, StoreError
@@ -32,6 +36,12 @@ _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
 _KEPT = 1000
 _SLICE = 512
 _RETRY_AFTER = 1.0
+_KIND = "tracing"
+_SENDS_FOR = 10.0
+"""Seconds for which a server that sends spans keeps others from doing so."""
+_ASK_EVERY = 1.0
+_LEFT_TO_OTHERS = _SENDS_FOR - 2 * _ASK_EVERY
+"""Seconds after which the server that sends has certainly sent a span, or is dead."""
 
 
 def is_wanted(environment: Mapping[str, str] = os.environ) -> bool:
@@ -51,7 +61,8 @@ async def traced(
         yield
         return
     sink = _open_sink()
-    follower = Follower(log, sink.send)
+    collector = " ".join(environment.get(name, "") for name in _ENDPOINTS)
+    follower = Follower(log, sink.send, collector=collector)
     await follower.start()
     try:
         yield
@@ -75,15 +86,23 @@ class Follower:
     """Folds the events of every session, and sends finished spans.
 
     send: takes a span of a session, and returns at once.
+    collector: of several servers with the same one, one sends.
 
     It keeps the open spans of the most recently active sessions. For others, it folds the events
     again when there is something to send.
     """
 
-    def __init__(self, log: EventLog, send: Send, kept: int = _KEPT) -> None:
+    def __init__(
+        self, log: EventLog, send: Send, kept: int = _KEPT, *, collector: str = ""
+    ) -> None:
         self._log = log
         self._send = send
         self._kept = kept
+        self._key = sha256(collector.encode()).hexdigest()
+        self._ended: deque[tuple[float, str, Span]] = deque()
+        """What is to be sent, or was probably sent by another server, and since when."""
+        self._sends = False
+        self._asked_at = -_ASK_EVERY
         self._traces: OrderedDict[str, Trace] = OrderedDict()
         self._place = 0
         self._news = asyncio.Event()
@@ -101,8 +120,11 @@ class Follower:
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
+        self._asked_at = -_ASK_EVERY  # The server that sent until now may have just stopped.
         with suppress(StoreError):  # The log may already be closed.
             await self._catch_up()
+            if await self._log.server_state.find(_KIND, self._key) == self._log.owner:
+                await self._log.server_state.take(_KIND, self._key)
 
     async def _follow(self) -> None:
         undo = self._log.on_change(None, lambda _: self._news.set())
@@ -120,10 +142,31 @@ class Follower:
             undo()
 
     async def _catch_up(self) -> None:
+        await self._deliver()
         while found := await self._log.read_all(self._place, limit=_SLICE):
             for place, event in found:
                 await self._take(event)
                 self._place = place
+            await self._deliver()
+
+    async def _deliver(self) -> None:
+        """Send what has ended, or leave it to the server that sends."""
+        now = asyncio.get_running_loop().time()
+        while self._ended and self._ended[0][0] < now - _LEFT_TO_OTHERS:
+            self._ended.popleft()
+        if not self._ended or not await self._is_sender(now):
+            return
+        while self._ended:
+            _, session_id, span = self._ended.popleft()
+            self._send(session_id, span)
+
+    async def _is_sender(self, now: float) -> bool:
+        """Whether this server sends, because it did before or no other does."""
+        if now - self._asked_at >= _ASK_EVERY:
+            state = self._log.server_state
+            self._sends = await state.add(_KIND, self._key, self._log.owner, _SENDS_FOR)
+            self._asked_at = now
+        return self._sends
 
     async def _take(self, event: Event) -> None:
         if event.name in names.NARRATION:
@@ -135,8 +178,8 @@ class Follower:
             ended = await self._folded(event)
         else:
             return
-        for span in ended:
-            self._send(event.session_id, span)
+        now = asyncio.get_running_loop().time()
+        self._ended.extend((now, event.session_id, span) for span in ended)
         if event.name in names.TERMINAL:
             self._traces.pop(event.session_id, None)
 

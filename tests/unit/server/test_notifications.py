@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -17,7 +17,8 @@ from callboard.events import names, plates
 from callboard.events.envelope import Event, NewEvent
 from callboard.events.event_name import Entry
 from callboard.ids import event_id
-from callboard.log.memory import MemoryLog
+from callboard.log.memory import MemoryLog, SharedMemory
+from callboard.log.memory_tables import MemoryServerState
 from callboard.server.notifications import Notifications, shortened, watching
 from callboard.server.notifier import AppriseNotifier
 from callboard.state.rows import project
@@ -48,11 +49,16 @@ class Told:
 
 
 class Scene:
-    def __init__(self) -> None:
-        self.clock = FakeClock()
-        self.log = MemoryLog(project, self.clock)
+    def __init__(
+        self,
+        clock: FakeClock | None = None,
+        memory: SharedMemory | None = None,
+        told: Told | None = None,
+    ) -> None:
+        self.clock = clock or FakeClock()
+        self.log = MemoryLog(project, self.clock, memory)
         self.plates = Plates(self.log, self.clock)
-        self.told = Told()
+        self.told = told or Told()
 
     async def hear(self, *signals: Entry, session: str = "s1", **more: Any) -> None:
         told = Report("claude", session, signals, {}, project_path="/home/ann/shop", **more)
@@ -193,6 +199,45 @@ async def test_a_log_that_fails_is_read_again_and_nothing_is_missed(caplog: Any)
             await scene.clock.advance(60)
         assert [body for _, body in scene.messages].count("Second?") == 2
         assert "wait for the log" in caplog.text
+
+
+async def test_of_several_servers_one_notifies():
+    clock, memory, told = FakeClock(), SharedMemory(), Told()
+    scenes = [Scene(clock, memory, told) for _ in range(3)]
+    async with AsyncExitStack() as stack:
+        for scene in scenes:
+            notices = Notifications(scene.log, scene.plates, told, clock)
+            await stack.enter_async_context(watching(notices))
+        elsewhere = Scene(clock, memory)
+        notices = Notifications(
+            elsewhere.log, elsewhere.plates, elsewhere.told, clock, audience="other receivers"
+        )
+        await stack.enter_async_context(watching(notices))
+        await clock.advance(0)
+        await scenes[0].question("q1", "First?")
+        await scenes[1].question("q2", "Second?")
+        await clock.advance(60)
+    said = "\n".join(body for _, body, _ in told.messages)
+    assert (said.count("First?"), said.count("Second?")) == (1, 1)
+    assert "First?" in str(elsewhere.messages)
+
+
+async def test_what_is_due_while_the_log_is_away_is_told_later(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    async with watched() as scene:
+        await scene.question("q1", "First?")
+        with monkeypatch.context() as away:
+
+            async def broken(*given: object) -> bool:
+                raise StoreBusy
+
+            away.setattr(MemoryServerState, "add", broken)
+            await scene.clock.advance(30)
+            assert scene.messages == []
+            assert "waits for the log" in caplog.text
+        await scene.clock.advance(10)
+        assert [body for _, body in scene.messages] == ["First?"]
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,40 @@ async def test_following_live_tells_each_span_once(board, clock, kept_sessions):
         assert kept.names(session_id) == WHOLE
 
 
+async def test_of_several_servers_one_sends_and_another_takes_over(board, clock, tmp_path):
+    first, second = Kept(), Kept()
+    async with Callboard.open(tmp_path / "x.db", clock=clock) as other:
+        one, two = Follower(board.log, first.send), Follower(other.log, second.send)
+        await one.start()
+        await two.start()
+        waiting = await board.run(FLOW)
+        await one.stop()
+        await answer(board, waiting.session_id)
+        await board.drive(waiting.session_id)
+        await two.stop()
+    sent = first.names(waiting.session_id) + second.names(waiting.session_id)
+    assert sorted(set(sent)) == sorted(set(WHOLE))
+    assert second.names(waiting.session_id)[-1] == WHOLE[-1]
+
+
+async def test_while_another_server_sends_nothing_is_sent_twice(board, clock, tmp_path):
+    kept = Kept()
+    async with Callboard.open(tmp_path / "x.db", clock=clock) as other:
+        followers = [Follower(one.log, kept.send) for one in (board, other)]
+        for follower in followers:
+            await follower.start()
+        waiting = await board.run(FLOW)
+        await answer(board, waiting.session_id)
+        await board.drive(waiting.session_id)
+        while len(kept.names(waiting.session_id)) < len(WHOLE):
+            await asyncio.sleep(0.01)
+        tasks = [follower._task for follower in followers if follower._task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+    assert sorted(kept.names(waiting.session_id)) == sorted(WHOLE)
+
+
 async def test_a_restart_goes_on_with_the_same_trace(board, clock):
     first, second = Kept(), Kept()
     follower = Follower(board.log, first.send)
