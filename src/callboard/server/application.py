@@ -1,5 +1,6 @@
-"""The ASGI application: routes, errors, and a shortcut for hooks."""
+"""The ASGI application: routes, errors, a shortcut for hooks, and what happens in an outage."""
 
+import logging
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
@@ -10,9 +11,10 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from callboard.errors import CallboardError
+from callboard.log.protocol import EventLog
 from callboard.server import problems
 from callboard.server.access.hook_bodies import PREFIX
-from callboard.server.problems import callboard_problem
+from callboard.server.problems import callboard_problem, of_error, store_away
 from callboard.server.routes import (
     control,
     hooks,
@@ -29,6 +31,9 @@ from callboard.server.routes import (
 )
 from callboard.server.service import Service
 
+_log = logging.getLogger(__name__)
+
+_WITHOUT_LOG: Final = frozenset({"/", "/app", "/docs", "/openapi.json"})
 _ROUTE: Final = hooks.router.routes[0]
 _ABOUT = """
 Run workflows, answer their questions, watch them live.
@@ -79,6 +84,31 @@ class HookShortcut:
         await response(scope, receive, send)
 
 
+class LogRequired:
+    """Responds with 503 at once while the log can't be reached: otherwise, each request would wait.
+
+    Pages and documents don't need the log, and hooks go to the spool.
+    """
+
+    def __init__(self, app: ASGIApp, log: EventLog) -> None:
+        self._app = app
+        self._log = log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or respond."""
+        away = self._log.outage() if _needs_log(scope) else None
+        if away is None:
+            await self._app(scope, receive, send)
+            return
+        _log.error("%s %s: %s", scope["method"], scope["path"], away.message)
+        await of_error(store_away(away))(scope, receive, send)
+
+
+def _needs_log(scope: Scope) -> bool:
+    path: str = scope["path"] if scope["type"] == "http" else "/"
+    return path not in _WITHOUT_LOG and not path.startswith(("/app/", PREFIX))
+
+
 def _agent(scope: Scope) -> str | None:
     """The agent of a hook; None for any other request."""
     if scope["type"] != "http" or scope["method"] != "POST":
@@ -105,6 +135,7 @@ def build(service: Service) -> FastAPI:
     app.state.service = service
     problems.install(app)
     app.add_middleware(HookShortcut)
+    app.add_middleware(LogRequired, log=service.board.log)
     app.state.routes = routes = [route for router in ROUTERS for route in router.routes]
     # Not `include_router`, which makes all of them again for the first request: that takes longer
     # than to make them once, and each request then goes through one more layer.

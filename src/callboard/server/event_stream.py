@@ -8,7 +8,7 @@ from typing import Final
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from callboard.errors import Overloaded
+from callboard.errors import Overloaded, StoreError
 from callboard.server.access.identity import ADMITTED
 from callboard.server.pacing import ABORT, BUFFERED
 from callboard.server.request_metrics import OUTERMOST
@@ -27,7 +27,7 @@ _CHECK_EVERY: Final = 1.0
 class EventStream(Response):
     """Writes a reader's frames until the stream ends, or the client disconnects or stops reading.
 
-    Also ends when the client's token is no longer valid.
+    Also ends when the client's token is no longer valid, or the log fails.
 
     Writing waits while the client's buffers are full. Such a client holds only one chunk here, and
     is cut off if it lasts too long. It can return with the id of its last event.
@@ -79,7 +79,7 @@ class EventStream(Response):
                     if not await admission.lasts():
                         break
                     await past_all({"type": "http.response.body", "body": data, "more_body": True})
-        except Overloaded:
+        except (Overloaded, StoreError):
             # The client can return with the id of its last event.
             reader.cut_off()
             return

@@ -34,6 +34,10 @@ STATUSES: Final[tuple[tuple[type[errors.CallboardError], int], ...]] = (
     (errors.PhaseError, 400),
 )
 
+_UNAVAILABLE: Final = HTTPStatus.SERVICE_UNAVAILABLE
+_SOON: Final = 1
+"""Seconds after which a request is worth repeating, if the error doesn't say."""
+
 _HTTP_CODES: Final = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED", 413: "TOO_LARGE"}
 
 
@@ -55,10 +59,17 @@ def status_of(error: errors.CallboardError) -> int:
 def of_error(error: errors.CallboardError) -> Response:
     """The response for one of our own errors."""
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, errors.Unauthenticated) else {}
-    after = error.context.get("retry_after")
+    status = status_of(error)
+    after = error.context.get("retry_after", _SOON if status == _UNAVAILABLE else None)
     if after is not None:
         headers["Retry-After"] = str(after)
-    return reply({"error": error.as_payload()}, status_of(error), headers)
+    return reply({"error": error.as_payload()}, status, headers)
+
+
+def store_away(error: errors.StoreError) -> errors.StoreError:
+    """The error for callers who may be strangers: the exact one names the database."""
+    said = "The database can't be used at the moment; the server's log says why."
+    return type(error)(said, retry_after=_SOON)
 
 
 def install(app: FastAPI) -> None:

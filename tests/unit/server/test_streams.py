@@ -9,13 +9,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.types import Message
 
+from callboard.errors import StoreError
 from callboard.events import names
 from callboard.log.memory import MemoryLog
 from callboard.log.protocol import Base, Writing
 from callboard.server import frames
+from callboard.server.event_stream import EventStream
 from callboard.server.frames import HEARTBEAT, LARGEST_PAGE, Page, Pages
 from callboard.server.memory import MemoryBudget
+from callboard.server.pacing import ABORT
 from callboard.server.settings import ServerSettings
 from callboard.server.streams import StreamReader, Streams
 from callboard.testing.log_suite_material import happened, several
@@ -60,6 +64,37 @@ async def test_history_comes_first_then_what_happens(log: MemoryLog):
     for _ in range(3):
         await log.append("s", several(1))
     assert await reading == list(range(1, 14))
+
+
+async def test_when_the_log_fails_the_reader_is_cut_off_and_can_return(
+    log: MemoryLog, monkeypatch: pytest.MonkeyPatch
+):
+    await log.append("s", several(2))
+    streams, sent, cut = Streams(log, QUICK), list[bytes](), list[bool]()
+    first_part = asyncio.Event()
+
+    async def send(message: Message) -> None:
+        sent.append(message.get("body", b""))
+        if b"id: 2" in sent[-1]:
+            first_part.set()
+
+    async def receive() -> Message:
+        return await asyncio.Future()
+
+    scope = {"type": "http", ABORT: lambda: cut.append(True)}
+    writing = asyncio.create_task(EventStream(streams.session("s", 0))(scope, receive, send))
+    async with asyncio.timeout(PATIENCE):
+        await first_part.wait()
+
+        async def fail(stream: str) -> int:
+            raise StoreError
+
+        with monkeypatch.context() as broken:
+            broken.setattr(log, "head", fail)
+            await log.append("s", several(1))
+            await writing
+    assert cut == [True]
+    assert await take(streams.session("s", 2), 1) == [3]
 
 
 async def test_a_reader_goes_on_where_it_was(log: MemoryLog):

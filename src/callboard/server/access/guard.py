@@ -4,12 +4,13 @@ The order matters. The origin is checked before the sender, and both before the 
 so that a refusal doesn't reveal which routes exist.
 """
 
+import logging
 from typing import Final
 
 from fastapi import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from callboard.errors import CallboardError
+from callboard.errors import CallboardError, StoreError
 from callboard.events.access import allows
 from callboard.server.access.answers import completed, preflight
 from callboard.server.access.audit import Audit, AuditEntry
@@ -30,8 +31,10 @@ from callboard.server.access.origins import Places, RequestOrigin, names_this_ma
 from callboard.server.access.peers import KEY, Peer
 from callboard.server.access.tokens import Tokens
 from callboard.server.memory import HOLDING, ConnectionMemory, MemoryBudget
-from callboard.server.problems import of_error
+from callboard.server.problems import of_error, store_away
 from callboard.server.settings import ServerSettings
+
+_log = logging.getLogger(__name__)
 
 _REFUSALS: Final = frozenset({401, 403, 413, 429})
 _LEFT: Final = 499
@@ -107,6 +110,9 @@ class _Passage:
     async def go(self) -> None:
         try:
             refusal = await self._check()
+        except StoreError as error:
+            _log.error("%s %s: %s", self._head.method, self._head.path, error.message)
+            refusal = of_error(store_away(error))
         except CallboardError as error:
             refusal = of_error(error)
         except _Left:
@@ -130,7 +136,11 @@ class _Passage:
         check_query(self._scope)
         if not is_hook(head.path):
             check_length(head, guard.most(head.path))
-        self._identity = await guard.credentials.find(head, self._sender)
+        try:
+            self._identity = await guard.credentials.find(head, self._sender)
+        except StoreError:
+            if not _is_open(head):
+                raise
         if self._identity is None and not _is_open(head):
             raise await guard.credentials.refusal(head, self._sign_in())
         if self._identity is None:

@@ -51,6 +51,8 @@ async def hook(request: Request, agent: str) -> Response:
     # Not `request.body()`, which would stay in memory while the hook is held.
     body: bytes = (await request.receive()).get("body", b"")
     try:
+        if (away := serving.board.log.outage()) is not None:
+            raise away
         heard = await serving.arrivals.hear(agent, body)
     except StoreError as error:
         # After a 200, the sender forgets the hook, so it must not be lost here.

@@ -10,7 +10,7 @@ from callboard.events.rows import Query
 from callboard.server import routing
 from callboard.server.access.requirement import Reads
 from callboard.server.metrics import CONTENT_TYPE
-from callboard.server.problems import reply
+from callboard.server.problems import reply, store_away
 from callboard.server.routes.common import Serving, failures, gives
 
 router = routing.router("operation")
@@ -30,10 +30,8 @@ async def show_health(serving: Serving) -> Response:
     try:
         await serving.board.log.rows(Query("sessions", limit=1))
     except StoreError as error:
-        # The exact error contains a path, which belongs only in the log.
         _log.error("health: %s", error.message)
-        message = "The database cannot be read; the server's log says why."
-        raise StoreError(message) from error
+        raise store_away(error) from error
     return reply(Health())
 
 
