@@ -20,10 +20,11 @@ events {{ worker_connections 64; }}
 http {{
   access_log off; client_body_temp_path {folder}/b; proxy_temp_path {folder}/p;
   fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
+  upstream servers {{ {upstreams} }}
   server {{
     listen 127.0.0.1:{port};
     location / {{
-      proxy_pass {upstream};
+      proxy_pass http://servers;
       proxy_http_version 1.1;
       proxy_set_header Host $http_host;
     }}
@@ -70,15 +71,16 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def nginx(folder: Path, upstream: str) -> AsyncGenerator[str]:
-    """nginx in front of a server, as another user where that can be; gives its address."""
+async def nginx(folder: Path, *upstreams: str) -> AsyncGenerator[str]:
+    """nginx in front of servers, as another user where that can be; gives its address."""
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     assert program, "nginx is missing; install it with: sudo apt-get install nginx-light"
     folder.mkdir()
     port = free_port()
     config = folder / "nginx.conf"
+    listed = " ".join(f"server {url.removeprefix('http://')};" for url in upstreams)
     config.write_text(
-        CONFIG.format(folder=folder, port=port, upstream=upstream, user=_workers_user())
+        CONFIG.format(folder=folder, port=port, upstreams=listed, user=_workers_user())
     )
     process = await asyncio.create_subprocess_exec(
         program, "-p", folder, "-c", config, "-e", folder / "error.log"
