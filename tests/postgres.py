@@ -26,11 +26,12 @@ class PostgresServer(postgres_server.PostgresServer):
     def emptied(self) -> str:
         """The address of a database with our tables and nothing in them, always the same."""
         # Imported here, because tests of the other logs need none of this.
-        from callboard.log.postgres.log import PostgresLog
+        from callboard.log.postgres.connections import PostgresAddress
+        from callboard.log.postgres.setup import set_up
 
         if not self._has_shared:
             self.execute(f"CREATE DATABASE {_SHARED}")
-            PostgresLog.open(self.url(_SHARED))
+            set_up(PostgresAddress.parse(self.url(_SHARED), 30.0), 1)
             self._has_shared = True
         # A new database for each test would take half a second.
         self.execute("; ".join([_DISCONNECT, *_EMPTY]), _SHARED)

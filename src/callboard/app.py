@@ -1,7 +1,6 @@
 """Callboard as a library: the one module that chooses the log, the driver and the handlers."""
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -21,13 +20,13 @@ from callboard.engine.operations import Forked, Operations
 from callboard.engine.sessions import SessionInfo, retry_point
 from callboard.engine.statistics import Statistics
 from callboard.engine.workflow import Workflow
-from callboard.errors import MissingExtra, ValidationError
+from callboard.errors import ValidationError
 from callboard.events.authors import By
 from callboard.events.envelope import Event
 from callboard.handlers.custom import as_handler
 from callboard.ids import short_id
 from callboard.interactions.records import Interaction
-from callboard.log.location import database_path, postgres_address
+from callboard.log.location import database_path, postgres_address, postgres_installed
 from callboard.log.memory import MemoryLog
 from callboard.log.protocol import EventLog
 from callboard.log.sqlite.backup import Progress
@@ -81,12 +80,21 @@ class Callboard(SessionReader):
         return cls(_open_log(db, clock, lock_timeout), workflows, clock)
 
     def __await__(self) -> Generator[object, None, Self]:
-        """Allow `await Callboard.open(...)`; opening itself never waits."""
-        return self
-        yield
+        """Allow `await Callboard.open(...)`, which connects, as `async with` does."""
+        return self.__aenter__().__await__()
 
     async def __aenter__(self) -> Self:
+        try:
+            await self._connect()
+        except BaseException:
+            await self.close()
+            raise
         return self
+
+    async def _connect(self) -> None:
+        """Connect to the log's server, if it has one: opening can't wait."""
+        if not isinstance(self.log, SqliteLog | MemoryLog):
+            await self.log.last_sequence()
 
     async def __aexit__(self, *error: object) -> None:
         await self.close()
@@ -288,7 +296,7 @@ class Callboard(SessionReader):
         continues. `progress` is called with what is being done, how much is done, and the total.
         """
         file = self._file("copy it with pg_dump and pg_restore")
-        with _postgres_installed():
+        with postgres_installed():
             from callboard.log.postgres.copying import copy_log
         return await copy_log(file, target, progress)
 
@@ -352,7 +360,7 @@ def run(  # noqa: PLR0913 - public API, all by keyword
 
 
 def _running(board: Callboard, close: Callable[[], Awaitable[None]]) -> Runtime:
-    return Runtime(board.log, board.driver, board.operations, board.clock, close)
+    return Runtime(board.log, board.driver, board.operations, board.clock, board._connect, close)
 
 
 async def _keep_open() -> None:
@@ -363,21 +371,10 @@ def _open_log(db: Database, clock: Clock | None, lock_timeout: float) -> EventLo
     if db is None or db == "memory:":
         return MemoryLog(project, clock)
     if (address := postgres_address(db)) is not None:
-        with _postgres_installed():
+        with postgres_installed():
             from callboard.log.postgres.log import PostgresLog  # Most programs don't need psycopg.
         return PostgresLog.open(address, project, clock, lock_timeout=lock_timeout)
     return SqliteLog.open(database_path(db), project, clock, lock_timeout=lock_timeout)
-
-
-@contextmanager
-def _postgres_installed() -> Generator[None]:
-    try:
-        yield
-    except ImportError as error:
-        raise MissingExtra(
-            "PostgreSQL needs an optional package. Install it: pip install 'callboard[postgres]'",
-            extra="postgres",
-        ) from error
 
 
 async def migrate(db: str | Path, *, lock_timeout: float = 30.0) -> tuple[int, int]:
@@ -386,13 +383,14 @@ async def migrate(db: str | Path, *, lock_timeout: float = 30.0) -> tuple[int, i
     Returns the version of its schema before, 0 if it had none, and after.
     """
     before = _schema_version(db, lock_timeout)
-    await _open_log(db, None, lock_timeout).close()
+    async with Callboard.open(db, lock_timeout=lock_timeout):
+        pass
     return before, _schema_version(db, lock_timeout)
 
 
 def _schema_version(db: str | Path, lock_timeout: float) -> int:
     if (address := postgres_address(db)) is None:
         return schema_version(database_path(db), lock_timeout)
-    with _postgres_installed():
+    with postgres_installed():
         from callboard.log.postgres import connections, setup
     return setup.schema_version(connections.PostgresAddress.parse(address, lock_timeout))

@@ -240,8 +240,7 @@ async def cut_often(postgres: PostgresServer, url: str, opened: Opened, times: i
     """Nothing is lost and nothing is written twice, wherever a connection is cut."""
     proxy = CuttingProxy(postgres.port)
     through = url.replace(f":{postgres.port}/", f":{await proxy.start()}/")
-    # Opening blocks the loop, which the proxy needs.
-    log, dice = await asyncio.to_thread(opened, through), random.Random(times)
+    log, dice = opened(through), random.Random(times)
     appended = 0
     try:
         for number in range(times):

@@ -48,6 +48,8 @@ class Runtime:
     driver: LocalDriver
     operations: Operations
     clock: Clock
+    connect: Callable[[], Awaitable[None]]
+    """Connect to the log's server, if it has one."""
     close: Callable[[], Awaitable[None]]
     """Close the log; does nothing if the log belongs to someone else."""
 
@@ -146,6 +148,7 @@ class Execution:
         self._running = self._running or self._open()
         self._users += 1
         try:
+            await self._running.connect()
             yield self._running
         finally:
             self._users -= 1

@@ -1,10 +1,12 @@
 """Where databases are: what an address means, and the default."""
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from callboard.errors import ValidationError
+from callboard.errors import MissingExtra, ValidationError
 from callboard.ids import keyed_id
 
 _POSTGRES = ("postgresql://", "postgres://")
@@ -17,6 +19,18 @@ _SECRET = ("password", "sslpassword")
 def postgres_address(db: str | Path | None) -> str | None:
     """The address, if the database is in PostgreSQL."""
     return db if isinstance(db, str) and db.startswith(_POSTGRES) else None
+
+
+@contextmanager
+def postgres_installed() -> Generator[None]:
+    """Name the optional package if what is imported in this context is missing."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtra(
+            "PostgreSQL needs an optional package. Install it: pip install 'callboard[postgres]'",
+            extra="postgres",
+        ) from error
 
 
 def without_password(address: str) -> str:

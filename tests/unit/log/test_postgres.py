@@ -62,9 +62,19 @@ def test_the_views_have_the_same_columns_as_in_sqlite(postgres: PostgresServer, 
         assert required == shape.not_null
 
 
+def use(url: str) -> None:
+    """Open a database, and close it again."""
+
+    async def use() -> None:
+        async with Callboard.open(url):
+            pass
+
+    asyncio.run(use())
+
+
 def failure(url: str) -> StoreError:
     with pytest.raises(StoreError) as refused:
-        PostgresLog.open(url)
+        use(url)
     assert "secret" not in str(refused.value)
     return refused.value
 
@@ -97,6 +107,26 @@ def test_a_wrong_password_is_said(postgres: PostgresServer):
         postgres.execute("DROP ROLE guest")
 
 
+async def test_opening_blocks_nothing_and_fails_where_it_is_awaited():
+    connected, held = asyncio.Event(), list[asyncio.StreamWriter]()
+
+    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        held.append(writer)
+        connected.set()
+
+    silent = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
+    port = silent.sockets[0].getsockname()[1]
+    board = Callboard.open(f"postgresql://postgres@127.0.0.1:{port}/board?sslmode=disable")
+    opening = asyncio.ensure_future(board.__aenter__())
+    await connected.wait()
+    assert not opening.done()
+    silent.close()
+    for writer in held:
+        writer.transport.abort()
+    with pytest.raises(StoreError, match="server is running"):
+        await opening
+
+
 def _wait_until_refused(url: str) -> None:
     """The server reads its files a moment later."""
     for _ in range(500):
@@ -115,12 +145,12 @@ def test_a_replica_a_stranger_and_a_newer_schema_are_refused(postgres: PostgresS
     postgres.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
     postgres.execute("CREATE TABLE streams ()", name)
     with pytest.raises(StoreForeign, match="another program"):
-        PostgresLog.open(url)
+        use(url)
     postgres.execute("DROP TABLE streams", name)
-    PostgresLog.open(url)
+    use(url)
     postgres.execute("INSERT INTO migrations VALUES (99, 'x', 'x', 0)", name)
     with pytest.raises(StoreTooNew, match="99"):
-        PostgresLog.open(url)
+        use(url)
 
 
 def test_a_missing_privilege_is_said(postgres: PostgresServer):
@@ -143,7 +173,8 @@ def test_an_old_encoding_is_refused(postgres: PostgresServer):
 
 async def test_several_processes_may_create_the_schema_at_once(postgres: PostgresServer):
     url = postgres.create()
-    logs = await asyncio.gather(*(asyncio.to_thread(PostgresLog.open, url) for _ in range(5)))
+    logs = [PostgresLog.open(url) for _ in range(5)]
+    await asyncio.gather(*(log.head("s") for log in logs))
     await logs[0].append("s", several(1))
     assert await logs[4].head("s") == 1
     for log in logs:

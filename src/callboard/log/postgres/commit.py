@@ -16,13 +16,8 @@ from psycopg.pq import TransactionStatus
 from callboard.errors import StoreError
 from callboard.log.admission import StreamState
 from callboard.log.appending import AppendRequest, Committed, KnownStream
-from callboard.log.postgres.connections import (
-    WRITER,
-    Link,
-    PostgresAddress,
-    connect,
-    delays,
-)
+from callboard.log.postgres.connections import WRITER, Link, delays
+from callboard.log.postgres.connector import Connector
 from callboard.log.postgres.errors import (
     is_about_values,
     is_conflict,
@@ -88,11 +83,12 @@ SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND backen
 class GroupCommit:
     """Writes groups through one connection, one at a time."""
 
-    def __init__(self, address: PostgresAddress, rules: Rules) -> None:
+    def __init__(self, connector: Connector, rules: Rules) -> None:
         self.held: set[str] = set()
         self.wrote: tuple[int, int] | None = None
         """The first and the last sequence of the last group."""
-        self._address = address
+        self._connector = connector
+        self._address = connector.address
         self._rules = rules
         self._link: Link | None = None
         self._backend: tuple[object, ...] = ()
@@ -105,7 +101,7 @@ class GroupCommit:
         """The connection, a new one if it was lost."""
         if self._link is None or self._link.closed:
             self._streams.clear()
-            self._link = link = await connect(self._address, WRITER)
+            self._link = link = await self._connector.connect(WRITER)
             before = self._backend
             self._backend = await (await link.execute(_ME)).fetchone() or ()
             if before and self._unsure is not None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection
@@ -118,11 +118,25 @@ def delays() -> Iterator[float]:
         delay = min(delay * 2, 1.0)
 
 
+class Connecting(Protocol):
+    """How a handle gets its connections."""
+
+    @property
+    def address(self) -> PostgresAddress:
+        """Where the database is."""
+        ...
+
+    async def connect(self) -> Link:
+        """Open a connection."""
+        ...
+
+
 class ReadPool:
     """A few connections for reads and short statements, opened when they are needed."""
 
-    def __init__(self, address: PostgresAddress, clock: Clock) -> None:
-        self._address = address
+    def __init__(self, connecting: Connecting, clock: Clock) -> None:
+        self._connecting = connecting
+        self._address = connecting.address
         self._clock = clock
         self._free = asyncio.Semaphore(_READERS)
         self._idle: list[Link] = []
@@ -152,7 +166,7 @@ class ReadPool:
         """A connection of one's own, StoreBusy if there is still none after a while."""
         await self._enter()
         try:
-            link = self._idle.pop() if self._idle else await connect(self._address)
+            link = self._idle.pop() if self._idle else await self._connecting.connect()
             self._open.add(link)
             try:
                 yield link

@@ -17,7 +17,8 @@ import psycopg
 
 from callboard.clock import Clock
 from callboard.errors import StoreError
-from callboard.log.postgres.connections import Link, PostgresAddress, ReadPool, connect, delays
+from callboard.log.postgres.connections import Link, ReadPool, delays
+from callboard.log.postgres.connector import Connector
 from callboard.log.postgres.errors import translate
 from callboard.log.postgres.setup import LOCKS
 
@@ -82,13 +83,14 @@ class Liveness:
     def __init__(
         self,
         handle: Handle,
-        address: PostgresAddress,
+        connector: Connector,
         pool: ReadPool,
         heard: Callable[[str | None], None],
         caught_up: Callable[[int], None],
     ) -> None:
         self._handle = handle
-        self._address = address
+        self._connector = connector
+        self._address = connector.address
         self._pool = pool
         self._heard = heard
         self._caught_up = caught_up
@@ -104,13 +106,15 @@ class Liveness:
         """Wait until others can see that we are alive: only then may we take leases."""
         if self._ready.is_set():
             return
+        await self._connector.open()
         try:
             async with asyncio.timeout(min(self._address.patience, _READY_WITHIN)):
                 await self._ready.wait()
         except TimeoutError:
-            raise self._failure or StoreError(
-                f"Cannot reach {self._address.name}.", path=self._address.name
-            ) from None
+            place = self._address.name
+            failure = self._failure or StoreError(f"Cannot reach {place}.", path=place)
+            # A new one each time, because tasks would otherwise share a traceback.
+            raise type(failure)(failure.message, **failure.context) from failure
 
     def outage(self) -> StoreError | None:
         """Why there is no connection, if there has been none for more than a moment."""
@@ -158,12 +162,14 @@ class Liveness:
         waits = delays()
         while True:
             try:
-                self._link = await connect(self._address)
+                self._link = await self._connector.connect()
                 await self._register(self._link)
                 waits = delays()
                 await self._beat_on(self._link)
             except psycopg.Error as error:
                 self._failure = translate(error, self._address.name)
+            except StoreError as error:
+                self._failure = error
             finally:
                 self._disconnect()
             await asyncio.sleep(next(waits))
@@ -194,13 +200,15 @@ class Liveness:
             rows = await (
                 await link.execute(_BEAT.encode(), {"owner": self._handle.owner})
             ).fetchall()
-            if not rows[0][1]:
+            sequence, is_registered, *_ = rows[0]
+            if not is_registered:
                 # Others took us for dead, and removed our row.
                 await self._register(link)
             self._note_all([row[2:] for row in rows if row[2] is not None])
             self._ready.set()
             self._away_since = None
-            self._caught_up(rows[0][0])
+            self._failure = None
+            self._caught_up(sequence)
             async for notice in link.notifies(timeout=BEAT_EVERY):
                 if notice.payload != self._handle.owner:
                     self._heard(None)
@@ -217,9 +225,12 @@ class Liveness:
 
     async def stop(self) -> None:
         """Stop beating, and remove our row: from now on, this owner counts as dead."""
+        is_away = self._failure is not None or not self._connector.is_open
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
+        if is_away:
+            return  # Others remove it when they find that no one holds its lock.
         with suppress(StoreError):
             remove = b"DELETE FROM owners WHERE id = %s"
             await self._pool.run(lambda link: link.execute(remove, (self._handle.owner,)))

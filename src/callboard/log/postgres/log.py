@@ -1,8 +1,7 @@
 """The log in a PostgreSQL database, which processes on several machines may share.
 
-Opening checks the database and its schema. Connections are made with the first call that needs one,
-in the event loop of that call: one that writes, one that beats and hears of commits, and a few that
-read.
+The first call that needs a connection checks the database and its schema. Connections belong to the
+event loop of that call: one that writes, one that beats and hears of commits, and a few that read.
 """
 
 import asyncio
@@ -23,13 +22,13 @@ from callboard.log.listeners import Listeners, Tailed
 from callboard.log.postgres.append_queue import AppendQueue
 from callboard.log.postgres.commit import GroupCommit
 from callboard.log.postgres.connections import Link, PostgresAddress, ReadPool
+from callboard.log.postgres.connector import Connector
 from callboard.log.postgres.deletion import hide, rebuild, trim
 from callboard.log.postgres.liveness import Handle, Liveness
 from callboard.log.postgres.notices import CommitNotices
 from callboard.log.postgres.plan import Rules
 from callboard.log.postgres.reader import PostgresReader
 from callboard.log.postgres.server_state import PostgresServerState
-from callboard.log.postgres.setup import set_up
 from callboard.log.postgres.tokens import PostgresTokens
 from callboard.log.protocol import (
     ANYHOW,
@@ -52,21 +51,25 @@ _RELEASE = "UPDATE streams SET owner = NULL WHERE id = ANY (%s) AND owner = %s"
 class _Connected:
     """Everything that belongs to one event loop."""
 
-    def __init__(self, log: "PostgresLog", project: Projection, seen: int) -> None:
+    def __init__(self, log: "PostgresLog", project: Projection) -> None:
         self.loop = asyncio.get_running_loop()
         self.project = project
-        self.pool = ReadPool(log.address, log.handle.clock)
+        self.listeners = log.listeners
+        self.connector = Connector(log.address, log.handle.clock, self._opened)
+        self.pool = ReadPool(self.connector, log.handle.clock)
         self.reader = PostgresReader(self.pool)
-        self.notices = CommitNotices(log.owner, self.pool, self.reader, log.listeners, seen)
+        self.notices = CommitNotices(log.owner, self.pool, self.reader, log.listeners)
         self.liveness = Liveness(
-            log.handle, log.address, self.pool, self.notices.heard, self.notices.caught_up
+            log.handle, self.connector, self.pool, self.notices.heard, self.notices.caught_up
         )
         rules = Rules(Claimant(log.owner, self.liveness.alive), project, log.handle.clock)
-        self.committer = GroupCommit(log.address, rules)
-        self.listeners = log.listeners
+        self.committer = GroupCommit(self.connector, rules)
         self.queue = AppendQueue(self.committer.commit, self._committed)
         self._reads = 0
         self._idle = asyncio.Event()
+
+    def _opened(self, sequence: int) -> None:
+        self.notices.start(sequence)
 
     async def read(self, work: Callable[[PostgresReader], Awaitable[Result]]) -> Result:
         """Read something; closing waits for it."""
@@ -114,9 +117,7 @@ class _Connected:
 class PostgresLog(Tailed):
     """Streams in a database, with every guarantee of `EventLog`. Created by `PostgresLog.open`."""
 
-    def __init__(
-        self, address: PostgresAddress, handle: Handle, project: Projection, seen: int
-    ) -> None:
+    def __init__(self, address: PostgresAddress, handle: Handle, project: Projection) -> None:
         self.address = address
         self.handle = handle
         self.owner = handle.owner
@@ -124,7 +125,6 @@ class PostgresLog(Tailed):
         self.closed = False
         self.listeners = Listeners()
         self._project = project
-        self._seen = seen
         self._connected: _Connected | None = None
         self.tokens = PostgresTokens(self._pool_now)
         self.server_state = PostgresServerState(
@@ -140,21 +140,19 @@ class PostgresLog(Tailed):
         frozen_after: float = 15.0,
         lock_timeout: float = 30.0,
     ) -> Self:
-        """Open the database at `url`; creates or migrates its tables if necessary.
+        """Open the database at `url`; the first use creates or migrates its tables if necessary.
 
         Args:
             url: `postgresql://user@host:port/database`, as libpq reads it.
             project: turns events into rows of the views.
-            clock: the log's source of time.
+            clock: the log's source of time; by default the machine's, corrected by the server's.
             frozen_after: seconds without a heartbeat after which an owner loses its leases.
             lock_timeout: seconds to wait for locks, or for a server that is away.
         """
-        clock = clock or SystemClock()
         address = PostgresAddress.parse(url, lock_timeout)
-        seen = set_up(address, clock.now_ms())
         # Contains the process id, for people who ask which process drives a session.
-        handle = Handle(f"{os.getpid()}-{short_id(8)}", clock, frozen_after)
-        return cls(address, handle, project, seen)
+        owner = f"{os.getpid()}-{short_id(8)}"
+        return cls(address, Handle(owner, clock or SystemClock(), frozen_after), project)
 
     def _live(self) -> _Connected:
         """The connections of the running loop; those of one that has ended are dropped."""
@@ -164,7 +162,7 @@ class PostgresLog(Tailed):
         if known is None or known.loop is not asyncio.get_running_loop():
             if known is not None:
                 known.crash()
-            known = self._connected = _Connected(self, self._project, self._seen)
+            known = self._connected = _Connected(self, self._project)
         return known
 
     def _pool_now(self) -> ReadPool:

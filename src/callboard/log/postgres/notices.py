@@ -20,18 +20,23 @@ class CommitNotices:
     """Announces our commits, and finds out which streams those of others changed."""
 
     def __init__(
-        self, owner: str, pool: ReadPool, reader: PostgresReader, listeners: Listeners, seen: int
+        self, owner: str, pool: ReadPool, reader: PostgresReader, listeners: Listeners
     ) -> None:
         self._owner = owner
         self._pool = pool
         self._reader = reader
         self._listeners = listeners
-        self._seen = seen
+        self._seen = 0
         self._loop = asyncio.get_running_loop()
         self._unannounced = False
         self._unread = False
         self._announcing: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
+
+    def start(self, sequence: int) -> None:
+        """Start with the last sequence. Those who already listen may have missed something."""
+        self._seen = sequence
+        self._listeners.wake_all()
 
     def wrote(self, first: int, last: int) -> None:
         """Note the sequences of our own commit, which others don't know about yet."""
