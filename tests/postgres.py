@@ -4,6 +4,7 @@ from functools import partial
 
 from tools import postgres_server
 
+from callboard.clock import SystemClock
 from callboard.events.rows import KEYS
 
 _SHARED = "shared"
@@ -31,7 +32,7 @@ class PostgresServer(postgres_server.PostgresServer):
 
         if not self._has_shared:
             self.execute(f"CREATE DATABASE {_SHARED}")
-            set_up(PostgresAddress.parse(self.url(_SHARED), 30.0), 1)
+            set_up(PostgresAddress.parse(self.url(_SHARED), 30.0), SystemClock())
             self._has_shared = True
         # A new database for each test would take half a second.
         self.execute("; ".join([_DISCONNECT, *_EMPTY]), _SHARED)

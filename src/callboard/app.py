@@ -77,6 +77,7 @@ class Callboard(SessionReader):
         lock_timeout: How many seconds to wait for a lock held by another process before raising
         StoreBusy.
         """
+        clock = clock or SystemClock()  # One for both: PostgreSQL corrects it.
         return cls(_open_log(db, clock, lock_timeout), workflows, clock)
 
     def __await__(self) -> Generator[object, None, Self]:
@@ -85,14 +86,14 @@ class Callboard(SessionReader):
 
     async def __aenter__(self) -> Self:
         try:
-            await self._connect()
+            await self.connect()
         except BaseException:
             await self.close()
             raise
         return self
 
-    async def _connect(self) -> None:
-        """Connect to the log's server, if it has one: opening can't wait."""
+    async def connect(self) -> None:
+        """Connect to the database server, if there is one, as `async with` does."""
         if not isinstance(self.log, SqliteLog | MemoryLog):
             await self.log.last_sequence()
 
@@ -360,7 +361,7 @@ def run(  # noqa: PLR0913 - public API, all by keyword
 
 
 def _running(board: Callboard, close: Callable[[], Awaitable[None]]) -> Runtime:
-    return Runtime(board.log, board.driver, board.operations, board.clock, board._connect, close)
+    return Runtime(board.log, board.driver, board.operations, board.clock, board.connect, close)
 
 
 async def _keep_open() -> None:

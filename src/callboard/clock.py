@@ -22,11 +22,25 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The machine's clock."""
+    """The machine's clock, corrected if a log on another machine has a clock of its own."""
+
+    def __init__(self) -> None:
+        self.offset_ms = 0
+        """How much later it is there."""
 
     def now_ms(self) -> int:
         """Wall-clock time in milliseconds since 1970."""
-        return time.time_ns() // 1_000_000
+        return time.time_ns() // 1_000_000 + self.offset_ms
+
+    def correct(self, asked_ms: int, told_ms: int) -> None:
+        """Agree with another clock, which was asked at `asked_ms` and whose reply came just now.
+
+        It was read between the two, so within these bounds no correction is better than another.
+        """
+        if told_ms < asked_ms:
+            self.offset_ms -= asked_ms - told_ms
+        else:
+            self.offset_ms += max(told_ms - self.now_ms(), 0)
 
     def monotonic(self) -> float:
         """Seconds since an arbitrary point in the past."""

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 
+from callboard.clock import SystemClock
 from callboard.log.postgres import copying
 from callboard.log.postgres.connections import PostgresAddress
 from callboard.log.postgres.setup import set_up
@@ -24,7 +25,7 @@ async def copy(path: str, url: str, killed_in: str, number: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     log, address = SqliteLog.open(path), PostgresAddress.parse(url, 30.0)
-    set_up(address, 1)
+    set_up(address, SystemClock())
     await log.exclusively(
         lambda database: copying.copy_database(database, address, told, log.check_alone)
     )

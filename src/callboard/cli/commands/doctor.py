@@ -63,7 +63,7 @@ def _examine(database: Database, host: str, port: int) -> Iterator[Finding]:
     if database.address is None:
         yield from database_findings.database(database.path, SystemClock())
     else:
-        yield database_findings.postgres(database)
+        yield from database_findings.postgres(database)
     yield from findings.host()
     yield findings.disk(database.path.parent)
     yield from server_findings.server(host, port, database.path)

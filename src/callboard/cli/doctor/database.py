@@ -11,7 +11,7 @@ from callboard.app import Callboard
 from callboard.cli.doctor.findings import Finding, amount
 from callboard.cli.format import duration, plural
 from callboard.cli.targets import Database
-from callboard.clock import Clock
+from callboard.clock import Clock, SystemClock
 from callboard.disk.locks import is_held
 from callboard.errors import CallboardError, StoreError
 from callboard.log.location import without_password
@@ -27,6 +27,7 @@ _SECRETS = (".token", ".tokens.imported", ".audit.jsonl", ".audit.jsonl.1")
 _BESIDE = ("", "-wal", "-shm")
 _FIRST_EVENT_EVER = 1_700_000_000_000
 _TOLERANCE_MS = 5_000
+_NOTICEABLE_MS = 1_000
 
 
 def database(path: Path, clock: Clock) -> Iterator[Finding]:
@@ -48,17 +49,28 @@ def database(path: Path, clock: Clock) -> Iterator[Finding]:
     yield from _modes("secrets", [path.with_name(path.name + end) for end in _SECRETS])
 
 
-def postgres(target: Database) -> Finding:
-    """Whether a database in PostgreSQL can be used."""
+def postgres(target: Database) -> Iterator[Finding]:
+    """Whether a database in PostgreSQL can be used, and agrees with this machine about the time."""
 
-    async def events(board: Callboard) -> int:
-        return await board.log.last_sequence()
+    async def look(board: Callboard) -> tuple[int, int]:
+        clock, count = board.clock, await board.log.last_sequence()
+        return count, clock.offset_ms if isinstance(clock, SystemClock) else 0
 
     try:
-        count = target.look(events)
+        count, offset = target.look(look)
     except CallboardError as error:
-        return Finding("database", "fail", error.message)
-    return Finding("database", "ok", f"{without_password(target.address or '')}, {count} events")
+        yield Finding("database", "fail", error.message)
+        return
+    yield Finding("database", "ok", f"{without_password(target.address or '')}, {count} events")
+    yield _server_clock(offset)
+
+
+def _server_clock(offset_ms: int) -> Finding:
+    if abs(offset_ms) <= _NOTICEABLE_MS:
+        return Finding("clock", "ok", "agrees with the database server's")
+    differs = "behind" if offset_ms > 0 else "ahead of"
+    said = f"{duration(abs(offset_ms) / 1000)} {differs} the database server's, which is used"
+    return Finding("clock", "warn", said, "Synchronize both machines' clocks (NTP).")
 
 
 def _absent(path: Path) -> Finding:

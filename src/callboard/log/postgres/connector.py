@@ -34,7 +34,7 @@ class Connector:
         await asyncio.shield(self._opening)
 
     async def _open(self) -> None:
-        last = await asyncio.to_thread(set_up, self.address, self._clock.now_ms())
+        last = await asyncio.to_thread(set_up, self.address, self._clock)
         self.is_open = True
         self._opened(last)
 

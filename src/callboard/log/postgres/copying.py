@@ -81,7 +81,7 @@ async def copy_log(source: SqliteLog, url: str, progress: CopyProgress | None = 
             loop.call_soon_threadsafe(progress, what, done, total)
 
     def work(database: sqlite3.Connection) -> CopyResult:
-        set_up(address, SystemClock().now_ms())
+        set_up(address, SystemClock())
         return copy_database(database, address, told, source.check_alone)
 
     try:

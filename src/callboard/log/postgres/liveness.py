@@ -20,7 +20,7 @@ from callboard.errors import StoreError
 from callboard.log.postgres.connections import Link, ReadPool, delays
 from callboard.log.postgres.connector import Connector
 from callboard.log.postgres.errors import translate
-from callboard.log.postgres.setup import LOCKS
+from callboard.log.postgres.setup import LOCKS, NOW_MS, keep_time
 
 CHANNEL = "callboard"
 BEAT_EVERY = 0.5
@@ -47,13 +47,14 @@ _SWEEP = f"""
 DELETE FROM owners WHERE beat_at < clock_timestamp() - interval '1 minute'
     AND no NOT IN ({HELD})
 """
-# One statement: our beat, how far the log is, and how the others are.
+# One statement: our beat, the time, how far the log is, and how the others are.
 _BEAT = f"""
 WITH held AS ({HELD}),
 mine AS (
     UPDATE owners SET beat = beat + 1, beat_at = clock_timestamp() WHERE id = %(owner)s RETURNING id
 )
-SELECT log.seq, EXISTS (SELECT FROM mine), others.id, others.beat, held.no IS NOT NULL
+SELECT {NOW_MS}, log.seq, EXISTS (SELECT FROM mine),
+    others.id, others.beat, held.no IS NOT NULL
 FROM log LEFT JOIN owners AS others ON others.id <> %(owner)s
 LEFT JOIN held ON held.no = others.no
 """
@@ -197,14 +198,16 @@ class Liveness:
 
     async def _beat_on(self, link: Link) -> None:
         while True:
+            asked = self._handle.clock.now_ms()
             rows = await (
                 await link.execute(_BEAT.encode(), {"owner": self._handle.owner})
             ).fetchall()
-            sequence, is_registered, *_ = rows[0]
+            now_ms, sequence, is_registered, *_ = rows[0]
+            keep_time(self._handle.clock, asked, now_ms)
             if not is_registered:
                 # Others took us for dead, and removed our row.
                 await self._register(link)
-            self._note_all([row[2:] for row in rows if row[2] is not None])
+            self._note_all([row[3:] for row in rows if row[3] is not None])
             self._ready.set()
             self._away_since = None
             self._failure = None

@@ -4,6 +4,7 @@ import psycopg
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
+from callboard.clock import Clock, SystemClock
 from callboard.errors import StoreError, StoreForeign
 from callboard.log.postgres.connections import PostgresAddress
 from callboard.log.postgres.errors import replica, translate
@@ -27,22 +28,33 @@ _STATE = """
 SELECT current_setting('transaction_read_only'), current_setting('server_encoding'),
     to_regclass('migrations') IS NOT NULL, to_regclass('streams') IS NOT NULL
 """
+NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+"""The server's time."""
 
 Database = Connection[TupleRow]
 
 
-def set_up(address: PostgresAddress, now_ms: int) -> int:
+def set_up(address: PostgresAddress, clock: Clock) -> int:
     """Connect, and create or migrate the schema if necessary; returns the last sequence.
 
-    Blocks while another process migrates.
+    Also sets the clock. Blocks while another process migrates.
     """
     try:
         with psycopg.connect(address.conninfo, autocommit=True) as database:
-            _prepare(database, address.name, now_ms)
-            row = database.execute("SELECT seq FROM log").fetchone()
-            return row[0] if row else 0
+            _prepare(database, address.name, clock.now_ms())
+            asked = clock.now_ms()
+            row = database.execute(f"SELECT {NOW_MS}, seq FROM log".encode()).fetchone()
+            assert row is not None
+            keep_time(clock, asked, row[0])
+            return row[1]
     except psycopg.Error as error:
         raise translate(error, address.name) from error
+
+
+def keep_time(clock: Clock, asked_ms: int, told_ms: int) -> None:
+    """Correct the machine's clock by the server's time; another one shows what its owner wants."""
+    if isinstance(clock, SystemClock):
+        clock.correct(asked_ms, told_ms)
 
 
 def schema_version(address: PostgresAddress) -> int:
