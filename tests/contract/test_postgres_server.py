@@ -1,12 +1,20 @@
 """A server whose database is in PostgreSQL."""
 
 import asyncio
+import signal
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from tests import server_flows
-from tests.servers import serving
+from tests.postgres import running_server
+from tests.servers import TOKEN, serving
+
+from callboard import Client
+from callboard.events.envelope import Event
+
+GUARD = 120.0
 
 
 async def waits_until(http: httpx.AsyncClient, session: str, status: str) -> dict[str, Any]:
@@ -36,3 +44,47 @@ async def test_a_question_outlives_the_server_that_asked_it(postgres_url: str, t
     assert not (tmp_path / "not.db").exists()  # The last address counts.
     assert [one["position"] for one in events] == list(range(1, ended["position"] + 1))
     assert not [line for line in server.log if "Traceback" in line or '"level":"error"' in line]
+
+
+HOOK = {"hook_event_name": "SessionStart", "session_id": "s-1", "cwd": "/", "source": "startup"}
+
+
+@pytest.mark.long
+async def test_while_postgresql_is_away_requests_are_told_when_to_try_again(tmp_path: Path):
+    with running_server() as database:
+        url = database.create()
+        more = {"env": {"XDG_DATA_HOME": str(tmp_path)}, "options": [f"--db={url}"]}
+        async with (
+            serving(tmp_path / "not.db", server_flows.__file__, **more) as server,
+            server.client() as http,
+            Client(server.url, TOKEN) as client,
+            asyncio.timeout(GUARD),
+        ):
+            session = await client.start("trip", "Rome")
+            (asked,) = (await waits_until(http, session, "waiting"))["pending"]
+            heard: list[Event] = []
+            reading = asyncio.create_task(follow(client, session, heard))
+            while not heard:
+                await asyncio.sleep(0.02)
+            database.stop(signal.SIGINT)
+            refused = await http.get(f"/sessions/{session}")
+            assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
+            # By now it is known that the server is away, and no request waits for it.
+            path = f"/interactions/{asked['id']}/answer"
+            refused = await http.post(path, json={"value": "yes"})
+            assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
+            assert (await http.post("/hooks/claude", json=HOOK)).status_code == 200
+            database.start()
+            while (await http.post(path, json={"value": "yes"})).status_code != 200:
+                await asyncio.sleep(0.1)
+            await waits_until(http, session, "completed")
+            while not (await http.get("/plates")).json()["plates"]:
+                await asyncio.sleep(0.1)
+            await reading
+            assert heard == await client.events(session)
+    assert not [line for line in server.log if "Traceback" in line]
+
+
+async def follow(client: Client, session: str, heard: list[Event]) -> None:
+    async for event in client.tail(session):
+        heard.append(event)  # noqa: PERF401 - it is complete only at the end

@@ -143,6 +143,9 @@ class Drive:
 
     def _hear(self, head: int | None) -> None:
         """The stream has grown; what this drive wrote itself is not news."""
+        if self._live.log.is_cut_off:
+            # Another process may drive the session soon, and would start these agents again.
+            self._stop_agents("stopped")
         if head is None or head > self._live.view.position:
             self._news = True
             self._wake.set()

@@ -101,6 +101,8 @@ class MemoryLog(Tailed):
     `memory` lets several handles share one memory, each as its own owner.
     """
 
+    is_cut_off: bool = False
+
     def __init__(
         self,
         project: Projection = no_views,

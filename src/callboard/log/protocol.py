@@ -174,6 +174,14 @@ class EventLog(Protocol):
         ...
 
     @property
+    def is_cut_off(self) -> bool:
+        """Whether others may take our leases by now, because the log can't be reached.
+
+        Every listener is called when this becomes true. A driver then stops its agents.
+        """
+        ...
+
+    @property
     def path(self) -> Path | None:
         """The database file; None if the log is not a file."""
         ...

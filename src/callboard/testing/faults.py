@@ -175,6 +175,11 @@ class FaultyLog:
         self.check()
         return self.log.outage()
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether others may take our leases by now."""
+        return self.log.is_cut_off
+
     def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
         """Past events, then new ones as they come."""
         self.check()

@@ -7,6 +7,7 @@ from tests.unit.engine.rig import Driving, Notes, Rig, note
 
 from callboard import Callboard, Context, Phase, Workflow, agent
 from callboard.errors import OwnershipLost
+from callboard.log.memory import MemoryLog
 
 
 class Frozen:
@@ -76,3 +77,18 @@ async def test_it_comes_home_quietly_when_the_session_was_ended_or_paused(frozen
     assert frozen.effects == []
     events = await frozen.rig.events()
     assert events[-1].name == ("workflow:cancelled" if end == "cancel" else "workflow:paused")
+
+
+async def test_a_driver_that_is_cut_off_stops_its_agent_and_starts_it_again_later(frozen: Frozen):
+    driving = await frozen.rig.start(frozen.flow)
+    handle = frozen.rig.log.log
+    assert isinstance(handle, MemoryLog)
+    handle.is_cut_off = True
+    handle.listeners.wake_all()
+    await asyncio.sleep(0)
+    handle.is_cut_off = False
+    await frozen.rig.clock.advance(0)
+    assert [one.payload["reason"] for one in await frozen.rig.events("interrupted")] == ["stopped"]
+    frozen.gates[1].set()
+    assert (await driving).status == "completed"
+    assert frozen.effects == [2, 99]

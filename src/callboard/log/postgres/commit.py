@@ -177,7 +177,8 @@ class GroupCommit:
         await self._roll_back()
         if not (is_conflict(error) or is_locked(error) or is_lost(error)):
             raise error
-        if self._rules.clock.monotonic() > deadline:
+        is_away = self._connector.is_cut_off and is_lost(error)
+        if is_away or self._rules.clock.monotonic() > deadline:
             if self._unsure is None:
                 raise error
             self._unsure = None

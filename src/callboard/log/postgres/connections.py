@@ -126,6 +126,11 @@ class Connecting(Protocol):
         """Where the database is."""
         ...
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the server has been away for so long that no one should wait for it."""
+        ...
+
     async def connect(self) -> Link:
         """Open a connection."""
         ...
@@ -155,7 +160,8 @@ class ReadPool:
                     raise StoreError("This log is closed; open it again.") from error
                 if not isinstance(error, psycopg.Error):
                     raise
-                if not is_lost(error) or self._clock.monotonic() > deadline:
+                is_late = self._connecting.is_cut_off or self._clock.monotonic() > deadline
+                if not is_lost(error) or is_late:
                     raise translate(error, self._address.name) from error
                 self._close_idle()
             await asyncio.sleep(delay)
@@ -184,6 +190,7 @@ class ReadPool:
                 f"All {_READERS} connections to {self._address.name} were in use for more than "
                 f"{self._address.patience:g} s. Try again in a moment.",
                 path=self._address.name,
+                retry_after=1,
             ) from None
 
     def _give_back(self, link: Link) -> None:

@@ -19,6 +19,8 @@ class Connector:
     ) -> None:
         self.address = address
         self.is_open = False
+        self.is_cut_off = False
+        """Whether others may take our leases by now, because we couldn't beat for so long."""
         self._clock = clock
         self._opened = opened
         self._opening: asyncio.Future[None] | None = None

@@ -23,6 +23,8 @@ _REFUSED = {
     "no pg_hba.conf entry": "the server's pg_hba.conf does not allow this user from this host",
 }
 _MISSING = "does not exist"
+_TRY_AFTER = 1
+"""Seconds after which another attempt may succeed: our own are never further apart."""
 
 
 def is_conflict(error: psycopg.Error) -> bool:
@@ -59,12 +61,18 @@ def translate(error: psycopg.Error, place: str) -> StoreError:
     if state in ("28P01", "28000", "3D000") or (not state and not is_lost(error)):
         return _refused(error, place)
     if is_lost(error):
-        return StoreError(
-            f"Cannot reach {place} ({_first_line(error)}); nothing was written. Check that the "
-            "server is running and that the address is right.",
-            path=place,
-        )
+        return _unreachable(error, place)
     return _by_state(state, error, place)
+
+
+def _unreachable(error: psycopg.Error, place: str) -> StoreError:
+    said = _first_line(error)
+    return StoreError(
+        f"Cannot reach {place} ({said}); nothing was written. Check that the server is running and "
+        "that the address is right.",
+        path=place,
+        retry_after=_TRY_AFTER,
+    )
 
 
 def _refused(error: psycopg.Error, place: str) -> StoreError:
@@ -100,6 +108,7 @@ def _by_state(state: str, error: psycopg.Error, place: str) -> StoreError:
         return StoreBusy(
             f"{place} is too busy ({said}); nothing was written. Try again in a moment.",
             path=place,
+            retry_after=_TRY_AFTER,
         )
     if state in ("XX001", "XX002"):
         return StoreCorrupt(

@@ -2,7 +2,8 @@
 
 One connection does this, and it is also where notifications arrive. Observers measure on their own
 clock how long a beat has not changed. A lock that is gone isn't proof: a restart of the server
-frees all of them, and their owners come back.
+frees all of them, and their owners come back. A handle that could not beat for a while stops what
+it drives, before others take it over.
 """
 
 import asyncio
@@ -71,6 +72,11 @@ class Handle:
     clock: Clock
     frozen_after: float
 
+    @property
+    def cut_off_after(self) -> float:
+        """How many seconds without a beat it takes until we stop what others may soon take over."""
+        return self.frozen_after * 2 / 3
+
 
 class _Seen(NamedTuple):
     beat: int
@@ -101,15 +107,18 @@ class Liveness:
         self._ready = asyncio.Event()
         self._failure: StoreError | None = None
         self._away_since: float | None = None
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._loop = asyncio.get_running_loop()
+        self._cutting_off: asyncio.TimerHandle | None = None
+        self._task = self._loop.create_task(self._run())
 
     async def ready(self) -> None:
         """Wait until others can see that we are alive: only then may we take leases."""
         if self._ready.is_set():
             return
         await self._connector.open()
+        patience = 0.0 if self._connector.is_cut_off else self._address.patience
         try:
-            async with asyncio.timeout(min(self._address.patience, _READY_WITHIN)):
+            async with asyncio.timeout(min(patience, _READY_WITHIN)):
                 await self._ready.wait()
         except TimeoutError:
             place = self._address.name
@@ -208,13 +217,28 @@ class Liveness:
                 # Others took us for dead, and removed our row.
                 await self._register(link)
             self._note_all([row[3:] for row in rows if row[3] is not None])
-            self._ready.set()
-            self._away_since = None
-            self._failure = None
+            self._beaten()
             self._caught_up(sequence)
             async for notice in link.notifies(timeout=BEAT_EVERY):
                 if notice.payload != self._handle.owner:
                     self._heard(None)
+
+    def _beaten(self) -> None:
+        self._ready.set()
+        self._away_since = None
+        self._failure = None
+        self._connector.is_cut_off = False
+        self._stop_timer()
+        after = self._handle.cut_off_after
+        self._cutting_off = self._loop.call_later(after, self._cut_off)
+
+    def _cut_off(self) -> None:
+        self._connector.is_cut_off = True
+        self._heard("a lost connection")
+
+    def _stop_timer(self) -> None:
+        if self._cutting_off is not None:
+            self._cutting_off.cancel()
 
     def _note_all(self, others: list[tuple[str, int, bool]]) -> None:
         living = {owner for owner in self._seen if not self._is_dead(owner)}
@@ -240,6 +264,7 @@ class Liveness:
 
     def crash(self) -> None:
         """Stop at once, as if the process had died."""
+        self._stop_timer()
         self._task.cancel()
         if self._link is not None:
             self._link.pgconn.finish()

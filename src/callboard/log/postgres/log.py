@@ -147,12 +147,17 @@ class PostgresLog(Tailed):
             project: turns events into rows of the views.
             clock: the log's source of time; by default the machine's, corrected by the server's.
             frozen_after: seconds without a heartbeat after which an owner loses its leases.
-            lock_timeout: seconds to wait for locks, or for a server that is away.
+            lock_timeout: seconds to wait for locks, or for a server that has just gone away.
         """
         address = PostgresAddress.parse(url, lock_timeout)
         # Contains the process id, for people who ask which process drives a session.
         owner = f"{os.getpid()}-{short_id(8)}"
         return cls(address, Handle(owner, clock or SystemClock(), frozen_after), project)
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether others may take our leases by now, because we couldn't reach the server."""
+        return self._connected is not None and self._connected.connector.is_cut_off
 
     def _live(self) -> _Connected:
         """The connections of the running loop; those of one that has ended are dropped."""

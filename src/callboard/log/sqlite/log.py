@@ -64,6 +64,8 @@ _READER_PATIENCE = 5.0
 class SqliteLog(Tailed):
     """Streams in a file, with every guarantee of `EventLog`. Created by `SqliteLog.open`."""
 
+    is_cut_off: bool = False
+
     def __init__(
         self, database: sqlite3.Connection, place: WriteTarget, owners: Owners, project: Projection
     ) -> None:

@@ -1,0 +1,219 @@
+"""Owners on PostgreSQL that hang, or can't reach the server: they are replaced, and do no harm."""
+
+import asyncio
+import signal
+import sys
+import time
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+from tests.faults.log_process import counting
+from tests.faults.postgres_proxy import CuttingProxy
+from tests.faults.test_log_faults import heard, kill, tell
+from tests.faults.test_postgres_faults import CHILD
+from tests.postgres import PostgresServer
+
+from callboard import Callboard, Context, Phase, State, Workflow, agent
+from callboard.errors import OwnershipLost, SessionOwned
+from callboard.log.postgres.connections import WRITER
+from callboard.log.postgres.log import PostgresLog
+from callboard.log.protocol import Writing
+from callboard.state.rows import project
+from callboard.testing.log_suite_material import several
+
+GUARD = 120.0
+HOLDS_LOCKS = f"""
+SELECT 1 FROM pg_stat_activity
+WHERE application_name = '{WRITER}' AND wait_event = 'ClientRead' AND xact_start IS NOT NULL
+"""
+
+Start = Callable[..., Awaitable[Process]]
+
+
+@pytest.fixture
+async def start() -> AsyncIterator[Start]:
+    """Start another process on a database; whatever is left is killed at the end."""
+    started: list[Process] = []
+
+    async def start(role: str, url: str) -> Process:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, CHILD, role, url, "other", stdin=PIPE, stdout=PIPE
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        await kill(process)
+
+
+@asynccontextmanager
+async def proxied(postgres: PostgresServer, url: str) -> AsyncGenerator[tuple[CuttingProxy, str]]:
+    """A proxy before the server, and the address of the database through it."""
+    proxy = CuttingProxy(postgres.port)
+    port = await proxy.start()
+    try:
+        yield proxy, url.replace(f":{postgres.port}/", f":{port}/")
+    finally:
+        proxy.flows.set()
+        await proxy.stop()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(GUARD):
+        while not condition():
+            await asyncio.sleep(0.02)
+
+
+class Notes(State):
+    seen: list[str] = []
+
+
+class Worker:
+    """A workflow whose agent works until it is let go, and what became of it."""
+
+    def __init__(self) -> None:
+        self.attempts: list[int] = []
+        self.cancelled = 0
+        self.finish = asyncio.Event()
+
+        @agent
+        async def work(state: Notes, ctx: Context) -> str:
+            self.attempts.append(ctx.attempt)
+            try:
+                await self.finish.wait()
+            except asyncio.CancelledError:
+                self.cancelled += 1
+                raise
+            return "done"
+
+        self.flow = Workflow(
+            "w", state=Notes, phases=[Phase("p", agent=work, on_uncertain="retry", terminal=True)]
+        )
+
+
+def opened(url: str, worker: Worker) -> Callboard:
+    return Callboard(PostgresLog.open(url, project, frozen_after=3.0), [worker.flow])
+
+
+async def test_a_driver_that_is_cut_off_stops_its_agents_before_it_is_replaced(
+    postgres: PostgresServer, postgres_url: str
+):
+    first, second = Worker(), Worker()
+    async with (
+        proxied(postgres, postgres_url) as (proxy, through),
+        opened(postgres_url, second) as other,
+        opened(through, first) as board,
+    ):
+        driving = asyncio.ensure_future(board.run(first.flow, session_id="s"))
+        await until(lambda: bool(first.attempts))
+        assert (await other.log.lease("s")) is not None
+        proxy.flows.clear()
+        await until(lambda: first.cancelled == 1)
+        assert board.log.is_cut_off
+        assert not second.attempts
+        second.finish.set()
+        async with asyncio.timeout(GUARD):
+            while True:
+                try:
+                    assert (await other.drive("s")).status == "completed"
+                    break
+                except SessionOwned:
+                    await asyncio.sleep(0.05)
+        assert second.attempts == [2]
+        proxy.flows.set()
+        async with asyncio.timeout(GUARD):
+            assert (await driving).status == "completed"
+        assert first.attempts == [1]
+        ended = [event for event in await other.log.read("s") if event.name == "agent:completed"]
+        assert len(ended) == 1
+
+
+async def test_a_driver_that_is_back_in_time_starts_its_agent_again(
+    postgres: PostgresServer, postgres_url: str
+):
+    worker = Worker()
+    async with (
+        proxied(postgres, postgres_url) as (proxy, through),
+        opened(through, worker) as board,
+    ):
+        driving = asyncio.ensure_future(board.run(worker.flow, session_id="s"))
+        await until(lambda: bool(worker.attempts))
+        proxy.flows.clear()
+        await until(lambda: worker.cancelled == 1)
+        proxy.flows.set()
+        await until(lambda: len(worker.attempts) == 2)
+        assert not board.log.is_cut_off
+        worker.finish.set()
+        assert (await driving).status == "completed"
+        told = [event.payload for event in await board.log.read("s") if "interrupted" in event.name]
+        assert [one["reason"] for one in told] == ["stopped"]
+
+
+async def claimed(log: PostgresLog) -> None:
+    async with asyncio.timeout(GUARD):
+        while True:
+            try:
+                await log.append("owned", several(1), Writing(claim=True))
+            except SessionOwned:
+                await asyncio.sleep(0.1)
+            else:
+                return
+
+
+@pytest.mark.long
+async def test_an_owner_that_was_stopped_for_20_seconds_appends_nothing(
+    start: Start, postgres_url: str
+):
+    owner, log = await start("own", postgres_url), PostgresLog.open(postgres_url, counting)
+    try:
+        assert await heard(owner) == "epoch 1"
+        await log.lease("owned")
+        began = time.monotonic()
+        owner.send_signal(signal.SIGSTOP)
+        await claimed(log)
+        took = time.monotonic() - began
+        print(f"taken over after {took:.1f} s")
+        assert took > 14
+        await asyncio.sleep(max(0.0, 20 - took))
+        owner.send_signal(signal.SIGCONT)
+        for _ in range(3):
+            tell(owner, "append")
+            assert await heard(owner) == OwnershipLost.__name__
+        assert await log.head("owned") == 2
+        assert (await log.append("owned", several(1), Writing(epoch=2))).head == 3
+    finally:
+        await log.close()
+
+
+@pytest.mark.long
+async def test_a_process_that_was_stopped_in_a_half_sent_group_holds_no_one_up_for_long(
+    start: Start, postgres: PostgresServer, postgres_url: str
+):
+    log = PostgresLog.open(postgres_url, counting)
+    try:
+        async with proxied(postgres, postgres_url) as (proxy, through):
+            writer = await start("append_when_told", through)
+            assert await heard(writer) == "ready"
+            await log.append("told", several(1))
+            proxy.cut = "stop"
+            tell(writer, "go")
+            await proxy.stopped.wait()
+            writer.send_signal(signal.SIGSTOP)
+            await until(lambda: bool(postgres.execute(HOLDS_LOCKS)))
+            began = time.monotonic()
+            async with asyncio.timeout(GUARD):
+                await log.append("told", several(1))
+            print(f"written after {time.monotonic() - began:.1f} s")
+            # Its transaction was ended by the server, and nothing of it was written.
+            assert await log.head("told") == 2
+            writer.send_signal(signal.SIGCONT)
+            async with asyncio.timeout(GUARD):
+                async for event in log.tail("told"):
+                    if event.position == 3:
+                        break
+            assert len(await log.read("told")) == 3
+    finally:
+        await log.close()
