@@ -51,6 +51,7 @@ class LiveSession:
         self._since = SinceCheckpoint()
         self._memory: Memory | None = None
         self._told = 0
+        self._incarnation = log.incarnation
         self._stale = False
         self._changed: Changes = {}
 
@@ -59,8 +60,10 @@ class LiveSession:
 
         `warm` is the session as an earlier drive left it. Then only newer events are read.
         """
+        known = self.log.incarnation
         if warm is None or not await self._continue(warm):
             self._adopt(await load(self.log, self.session_id, weighed=True))
+        self._incarnation = known or self.log.incarnation
         self._told = self.view.position
 
     async def _continue(self, warm: WarmSession) -> bool:
@@ -103,7 +106,7 @@ class LiveSession:
         """
         async with self._writing:
             while True:
-                if self._stale:
+                if self._is_stale:
                     await self._reload()
                 # From the first event built until the log has accepted them, the view is ahead of
                 # the log.
@@ -144,9 +147,15 @@ class LiveSession:
         self._tell(batch.placed)
         return batch.placed
 
+    @property
+    def _is_stale(self) -> bool:
+        """Whether the view may contain what the log doesn't."""
+        return self._stale or self._incarnation not in (0, self.log.incarnation)
+
     async def _reload(self) -> None:
         """Fold the log again, which drops anything uncommitted, and report new events."""
         told = self._told
+        self._incarnation = self.log.incarnation
         self._adopt(await load(self.log, self.session_id, weighed=True))
         self._stale = False
         # Only up to the view's position: a listener must find each event in the view.
@@ -162,10 +171,10 @@ class LiveSession:
 
     async def catch_up(self) -> bool:
         """Read what others have written; returns whether there was anything."""
-        if await self.log.head(self.session_id) == self.view.position:
+        if await self.log.head(self.session_id) == self.view.position and not self._is_stale:
             return False
         async with self._writing:
-            if self._stale:
+            if self._is_stale:
                 await self._reload()
                 return True
             return await self._read_on()

@@ -31,6 +31,8 @@ class AppendRequest(NamedTuple):
     future: asyncio.Future[Appended]
     is_large: bool = False
     """Whether writing it, with the rows it changes, takes long."""
+    incarnation: int = 1
+    """The history of the log that the caller has read; 0 if it has read nothing."""
 
 
 Outcome = Appended | Exception

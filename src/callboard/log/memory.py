@@ -102,6 +102,7 @@ class MemoryLog(Tailed):
     """
 
     is_cut_off: bool = False
+    incarnation: int = 1
 
     def __init__(
         self,

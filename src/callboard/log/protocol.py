@@ -182,6 +182,15 @@ class EventLog(Protocol):
         ...
 
     @property
+    def incarnation(self) -> int:
+        """Changes if events may have been lost that were already read, as after a failover.
+
+        Every listener is called, and whatever was kept in memory has to be read again. 0 before the
+        first connection.
+        """
+        ...
+
+    @property
     def path(self) -> Path | None:
         """The database file; None if the log is not a file."""
         ...

@@ -43,6 +43,11 @@ class ChannelSource:
             events = with_final_state(events, (await view_at(self._log, self.session_id)).state)
         return [(event.position, event) for event in events]
 
+    @property
+    def incarnation(self) -> int:
+        """Changes if events that were read may be lost."""
+        return self._log.incarnation
+
     async def head(self) -> int:
         """The last position."""
         if self.session_id is None:
@@ -80,6 +85,7 @@ class Channel:
         self._loop = asyncio.get_running_loop()
         self._version = 0
         self._live: Page | None = None
+        self._incarnation = source.incarnation
         self._ends: list[int] = []
         """Positions where a page ended early because it was large enough."""
         self._is_there = False
@@ -91,6 +97,8 @@ class Channel:
 
     def _notice(self, head: int | None) -> None:
         self._version += 1
+        if self._incarnation != self._source.incarnation:
+            self._incarnation, self._live = self._source.incarnation, None
         due = max(self._loop.time(), self._told_at + self._settings.write_every)
         if due < self._due:
             self._arm(due)
@@ -143,7 +151,7 @@ class Channel:
         live = self._live
         if live is not None and live.after == after and live.seen == self._version:
             return live
-        return self._pages.get((self._key, after))
+        return self._pages.get((self._key, after, self._incarnation))
 
     async def _read(self, after: int, upto: int) -> Page:
         async with self._reading:
@@ -153,7 +161,7 @@ class Channel:
             if page.seen != self._version:
                 await self._fill(page)
             if page.full or page.ended:
-                self._pages.keep((self._key, after), page)
+                self._pages.keep((self._key, after, self._incarnation), page)
                 self._live = None if self._live is page else self._live
             elif self._live is None or page.after >= self._live.after:
                 self._live = page

@@ -111,8 +111,8 @@ class Page:
         return Chunk(data, self._places[end - 1], ended=False, more=True)
 
 
-PageKey = tuple[str | None, int]
-"""A channel (a session, or None for everything) and the position before the page's start."""
+PageKey = tuple[str | None, int, int]
+"""A channel (a session, or None for everything), the position before its start, the incarnation."""
 
 
 class Pages:

@@ -180,6 +180,11 @@ class FaultyLog:
         """Whether others may take our leases by now."""
         return self.log.is_cut_off
 
+    @property
+    def incarnation(self) -> int:
+        """Changes if events may have been lost that were already read."""
+        return self.log.incarnation
+
     def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
         """Past events, then new ones as they come."""
         self.check()

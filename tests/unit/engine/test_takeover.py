@@ -92,3 +92,13 @@ async def test_a_driver_that_is_cut_off_stops_its_agent_and_starts_it_again_late
     frozen.gates[1].set()
     assert (await driving).status == "completed"
     assert frozen.effects == [2, 99]
+
+
+async def test_after_a_failover_a_driven_session_is_read_again(frozen: Frozen):
+    driving = await frozen.rig.start(frozen.flow)
+    handle = frozen.rig.log.log
+    assert isinstance(handle, MemoryLog)
+    handle.incarnation = 2
+    frozen.gates[0].set()
+    assert (await driving).status == "completed"
+    assert frozen.effects == [1, 99]

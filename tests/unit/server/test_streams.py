@@ -267,8 +267,8 @@ def test_pages_are_forgotten_by_weight():
     for number in range(5):
         page = Page(number, number + 1)
         page.size = 4
-        pages.keep(("s", number), page)
-    assert [number for number in range(5) if pages.get(("s", number))] == [3, 4]
+        pages.keep(("s", number, 1), page)
+    assert [number for number in range(5) if pages.get(("s", number, 1))] == [3, 4]
 
 
 @pytest.mark.parametrize("after", [0, 1, 6, 7])

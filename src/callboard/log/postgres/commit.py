@@ -218,7 +218,7 @@ class GroupCommit:
                 await self._load(link, missing, _LOCK if locks else _SELECT)
                 fresh |= missing
             await self._need_keys(link, sum(one not in self._streams for one in named))
-            facts = Facts(self._streams, fresh, self._keys, owners)
+            facts = Facts(self._streams, fresh, self._keys, owners, self._connector.incarnation)
             plan = make_plan(self._rules, facts, group)
             if not plan.doubtful and not plan.unknown:
                 return plan
@@ -301,6 +301,11 @@ class GroupCommit:
         """Forget the cached state of a stream that was changed elsewhere."""
         self._streams.pop(stream, None)
         self.held.discard(stream)
+
+    def forget_all(self) -> None:
+        """Forget all streams, and the keys for new ones, which others may get as well."""
+        self._streams.clear()
+        self._keys.clear()
 
     def _remember(self, plan: GroupPlan) -> None:
         del self._keys[: len(plan.created)]

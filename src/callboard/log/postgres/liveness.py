@@ -54,7 +54,7 @@ WITH held AS ({HELD}),
 mine AS (
     UPDATE owners SET beat = beat + 1, beat_at = clock_timestamp() WHERE id = %(owner)s RETURNING id
 )
-SELECT {NOW_MS}, log.seq, EXISTS (SELECT FROM mine),
+SELECT {NOW_MS}, log.incarnation, log.seq, EXISTS (SELECT FROM mine),
     others.id, others.beat, held.no IS NOT NULL
 FROM log LEFT JOIN owners AS others ON others.id <> %(owner)s
 LEFT JOIN held ON held.no = others.no
@@ -211,13 +211,14 @@ class Liveness:
             rows = await (
                 await link.execute(_BEAT.encode(), {"owner": self._handle.owner})
             ).fetchall()
-            now_ms, sequence, is_registered, *_ = rows[0]
+            now_ms, incarnation, sequence, is_registered, *_ = rows[0]
             keep_time(self._handle.clock, asked, now_ms)
             if not is_registered:
                 # Others took us for dead, and removed our row.
                 await self._register(link)
-            self._note_all([row[3:] for row in rows if row[3] is not None])
+            self._note_all([row[4:] for row in rows if row[4] is not None])
             self._beaten()
+            self._connector.note(incarnation)
             self._caught_up(sequence)
             async for notice in link.notifies(timeout=BEAT_EVERY):
                 if notice.payload != self._handle.owner:

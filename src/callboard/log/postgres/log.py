@@ -55,7 +55,7 @@ class _Connected:
         self.loop = asyncio.get_running_loop()
         self.project = project
         self.listeners = log.listeners
-        self.connector = Connector(log.address, log.handle.clock, self._opened)
+        self.connector = Connector(log.address, log.handle.clock, self._opened, self._replaced)
         self.pool = ReadPool(self.connector, log.handle.clock)
         self.reader = PostgresReader(self.pool)
         self.notices = CommitNotices(log.owner, self.pool, self.reader, log.listeners)
@@ -70,6 +70,11 @@ class _Connected:
 
     def _opened(self, sequence: int) -> None:
         self.notices.start(sequence)
+
+    def _replaced(self) -> None:
+        """Drop what is known about a history that may be lost, and have everyone look again."""
+        self.committer.forget_all()
+        self.notices.heard("a failover")
 
     async def read(self, work: Callable[[PostgresReader], Awaitable[Result]]) -> Result:
         """Read something; closing waits for it."""
@@ -159,6 +164,11 @@ class PostgresLog(Tailed):
         """Whether others may take our leases by now, because we couldn't reach the server."""
         return self._connected is not None and self._connected.connector.is_cut_off
 
+    @property
+    def incarnation(self) -> int:
+        """Changes when another server took over, which may lack the newest events."""
+        return 0 if self._connected is None else self._connected.connector.incarnation
+
     def _live(self) -> _Connected:
         """The connections of the running loop; those of one that has ended are dropped."""
         if self.closed:
@@ -186,6 +196,7 @@ class PostgresLog(Tailed):
     ) -> Appended:
         """Append all of the events, or none; returns when the server has them on disk."""
         live = self._live()
+        known = live.connector.incarnation
         # A copy, because the caller may reuse its list before this is written.
         copied = tuple(events)
         payloads, is_large = await encoded(copied)
@@ -194,7 +205,7 @@ class PostgresLog(Tailed):
 
         def append() -> Awaitable[Appended]:
             future = self._live().loop.create_future()
-            request = AppendRequest(stream, copied, payloads, writing, future, is_large)
+            request = AppendRequest(stream, copied, payloads, writing, future, is_large, known)
             self._live().queue.append(request)
             return future
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from callboard.clock import Clock
+from callboard.errors import PositionConflict
 from callboard.events.rows import Projection, RowChange
 from callboard.log.admission import Claimant, StreamState, admit, admit_fork, admit_gone
 from callboard.log.appending import AppendRequest, EventRow, KnownStream, Outcome, entries
@@ -35,12 +36,14 @@ class Facts:
     fresh: the streams that were read for this group.
     keys: keys for new streams.
     owners: the streams that positions were appended to, as far as they had to be looked up.
+    incarnation: the history that all of this belongs to.
     """
 
     streams: Mapping[str, KnownStream]
     fresh: Collection[str]
     keys: Sequence[int]
     owners: Mapping[Place, int]
+    incarnation: int
 
 
 @dataclass(slots=True)
@@ -82,6 +85,8 @@ class GroupPlan:
     def _append(self, request: AppendRequest) -> Appended:
         stream, events, payloads, writing, *_ = request
         found = self._find(stream)
+        if writing.expect and request.incarnation not in (0, self.facts.incarnation):
+            raise _replaced(stream, writing.expect, found.standing.head if found else 0)
         if found is not None and found.hidden:
             self._doubt(request)
             admit_gone(stream, writing, len(events), self.rules.claimant)
@@ -159,6 +164,17 @@ class GroupPlan:
                 return self.facts.owners.get(place, stream.base)
             stream = unwritten
         return stream.key
+
+
+def _replaced(stream: str, expected: int, head: int) -> PositionConflict:
+    """The refusal of an append that was decided from a history that may be lost."""
+    return PositionConflict(
+        f"Another server took over, and session {stream} may have lost events: it has {head}. Read "
+        "it again and decide again.",
+        session=stream,
+        expected=expected,
+        actual=head,
+    )
 
 
 def make_plan(rules: Rules, facts: Facts, group: Sequence[AppendRequest]) -> GroupPlan:

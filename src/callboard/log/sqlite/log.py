@@ -65,6 +65,7 @@ class SqliteLog(Tailed):
     """Streams in a file, with every guarantee of `EventLog`. Created by `SqliteLog.open`."""
 
     is_cut_off: bool = False
+    incarnation: int = 1
 
     def __init__(
         self, database: sqlite3.Connection, place: WriteTarget, owners: Owners, project: Projection
