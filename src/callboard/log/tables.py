@@ -123,13 +123,15 @@ Applied = Mapping[int, tuple[str, str]]
 """The steps that a database has: their names and checksums, by version."""
 
 
-def missing_from(applied: Applied, steps: Sequence[Migration], place: str) -> list[Migration]:
+def missing_from(
+    applied: Applied, steps: Sequence[Migration], place: str, *, ahead: int = 0
+) -> list[Migration]:
     """The steps that a database doesn't have yet; raises an error if it isn't ours.
 
-    place: the database's path or address, for errors.
+    place: the database's path or address, for errors. ahead: by how many versions it may be newer.
     """
     newest = max((step.version for step in steps), default=0)
-    if applied and max(applied) > newest:
+    if applied and max(applied) > newest + ahead:
         raise StoreTooNew(
             f"{place} has schema version {max(applied)}, and this Callboard knows {newest}; "
             "nothing was changed. Install the newer Callboard that wrote it, or choose another "

@@ -39,7 +39,7 @@ def is_locked(error: psycopg.Error) -> bool:
 
 def is_lost(error: psycopg.Error) -> bool:
     """Whether the connection is gone, or couldn't be made, and another one may work."""
-    if isinstance(error, psycopg.InterfaceError):
+    if isinstance(error, psycopg.InterfaceError) or _is_outdated(error):
         return True
     if not isinstance(error, psycopg.OperationalError):
         return False
@@ -48,6 +48,11 @@ def is_lost(error: psycopg.Error) -> bool:
         text = str(error)
         return not any(known in text for known in (*_REFUSED, _MISSING))
     return state.startswith("08") or state in _GONE
+
+
+def _is_outdated(error: psycopg.Error) -> bool:
+    """Whether a newer version has migrated a table that this connection has prepared to read."""
+    return isinstance(error, psycopg.NotSupportedError) and "cached plan" in str(error)
 
 
 def is_about_values(error: psycopg.Error) -> bool:

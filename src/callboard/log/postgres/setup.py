@@ -16,6 +16,9 @@ MIGRATING = 0
 TRIMMING = -1
 COPYING = -2
 
+AHEAD = 1
+"""By how many versions a schema may be newer: servers are updated one after the other."""
+
 _TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
     version    bigint PRIMARY KEY,
@@ -68,13 +71,13 @@ def schema_version(address: PostgresAddress) -> int:
 
 def _prepare(database: Database, place: str, now_ms: int) -> None:
     steps = migrations("callboard.log.postgres")
-    if not missing_from(_check(database, place), steps, place):
+    if not missing_from(_check(database, place), steps, place, ahead=AHEAD):
         return
     # Before the transaction, which would otherwise not see tables that were created meanwhile. The
     # lock is released when the connection closes.
     database.execute("SELECT pg_advisory_lock(%s, %s)", (LOCKS, MIGRATING))
     with database.transaction():
-        for step in missing_from(_check(database, place), steps, place):
+        for step in missing_from(_check(database, place), steps, place, ahead=AHEAD):
             _apply(database, step, now_ms)
 
 
