@@ -4,7 +4,8 @@ import asyncio
 import builtins
 import os
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -15,6 +16,7 @@ from tests.postgres import PostgresServer
 from callboard.app import Callboard
 from callboard.errors import (
     MissingExtra,
+    StoreBusy,
     StoreError,
     StoreForeign,
     StoreTooNew,
@@ -22,6 +24,7 @@ from callboard.errors import (
 )
 from callboard.events.rows import KEYS, Change, Drop, Put, Query
 from callboard.log.location import database_path, without_password
+from callboard.log.postgres.errors import translate
 from callboard.log.postgres.log import PostgresLog
 from callboard.log.postgres.views import check, statements
 from callboard.log.protocol import Writing
@@ -90,21 +93,61 @@ def test_what_is_wrong_is_said_with_what_to_do(postgres: PostgresServer):
     assert "stranger" in unknown.message
 
 
-def test_a_wrong_password_is_said(postgres: PostgresServer):
+@contextmanager
+def admitting(postgres: PostgresServer, rule: str) -> Generator[None]:
+    """A role named guest, which the server admits by this rule only."""
     rules = postgres.data / "pg_hba.conf"
     before = rules.read_text()
     postgres.execute("CREATE ROLE guest LOGIN PASSWORD 'right'")
-    rules.write_text(f"host all guest 127.0.0.1/32 scram-sha-256\n{before}")
+    rules.write_text(f"{rule}\nhost all guest 127.0.0.1/32 reject\n{before}")
     postgres.execute("SELECT pg_reload_conf()")
     try:
         _wait_until_refused(postgres.url("postgres", user="guest"))
-        for given in ("guest:secret", "guest"):
-            refused = failure(postgres.url("postgres", user=given))
-            assert "password" in refused.message
+        yield
     finally:
         rules.write_text(before)
         postgres.execute("SELECT pg_reload_conf()")
         postgres.execute("DROP ROLE guest")
+
+
+def test_a_wrong_password_is_said(postgres: PostgresServer):
+    with admitting(postgres, "host all guest 127.0.0.1/32 scram-sha-256"):
+        for given in ("guest:secret", "guest"):
+            refused = failure(postgres.url("postgres", user=given))
+            assert "password" in refused.message
+
+
+def test_a_server_that_requires_tls_is_said(postgres: PostgresServer):
+    rules = postgres.data / "pg_hba.conf"
+    before = rules.read_text()
+    rules.write_text("hostssl all guest 127.0.0.1/32 trust\nhost all postgres 127.0.0.1/32 trust\n")
+    postgres.execute("SELECT pg_reload_conf()")
+    try:
+        _wait_until_refused(postgres.url("postgres", user="guest"))
+        assert "sslmode=require" in failure(postgres.url("postgres", user="guest")).message
+    finally:
+        rules.write_text(before)
+        postgres.execute("SELECT pg_reload_conf()")
+
+
+def test_a_server_without_tls_is_said(postgres: PostgresServer):
+    wanted = failure(f"{postgres.url('postgres')}?sslmode=require").message
+    assert "sslmode" in wanted
+    assert "ssl = on" in wanted
+    text = 'connection failed: root certificate file "/root/root.crt" does not exist'
+    assert "sslrootcert" in translate(psycopg.OperationalError(text), "x").message
+
+
+def test_a_server_without_free_connections_is_busy(postgres: PostgresServer):
+    postgres.execute("CREATE DATABASE narrow")
+    postgres.execute("CREATE ROLE one LOGIN CONNECTION LIMIT 0")
+    try:
+        busy = failure(postgres.url("narrow", user="one"))
+        assert isinstance(busy, StoreBusy)
+        assert busy.context["retry_after"] == 1
+    finally:
+        postgres.execute("DROP DATABASE narrow")
+        postgres.execute("DROP ROLE one")
 
 
 async def test_opening_blocks_nothing_and_fails_where_it_is_awaited():

@@ -20,9 +20,24 @@ _REFUSED = {
     "Peer authentication failed": (
         "the server expects the system user of that name. Add a host and a password to the address"
     ),
+    # It was tried with TLS and, if that is allowed, without.
+    "SSL encryption": "the server's pg_hba.conf does not allow this user from this host",
+    "no encryption": (
+        "the server's pg_hba.conf does not allow this user from this host without TLS. Add "
+        "sslmode=require to the address, or a line to pg_hba.conf"
+    ),
     "no pg_hba.conf entry": "the server's pg_hba.conf does not allow this user from this host",
+    "does not support SSL": (
+        "the address requires TLS (sslmode), and the server has none. Turn it on there (ssl = on), "
+        "or remove sslmode from the address"
+    ),
+    "certificate": (
+        "TLS failed because of a certificate. Set sslrootcert to the certificate of the server's "
+        "authority, and use the host name that is in the server's certificate"
+    ),
 }
 _MISSING = "does not exist"
+_FULL = ("too many clients", "remaining connection slots", "too many connections")
 _TRY_AFTER = 1
 """Seconds after which another attempt may succeed: our own are never further apart."""
 
@@ -72,6 +87,13 @@ def translate(error: psycopg.Error, place: str) -> StoreError:
 
 def _unreachable(error: psycopg.Error, place: str) -> StoreError:
     said = _first_line(error)
+    if any(known in str(error) for known in _FULL):
+        return StoreBusy(
+            f"The server of {place} has no connection left ({said}); nothing was written. Try "
+            "again in a moment, or raise its max_connections.",
+            path=place,
+            retry_after=_TRY_AFTER,
+        )
     return StoreError(
         f"Cannot reach {place} ({said}); nothing was written. Check that the server is running and "
         "that the address is right.",
