@@ -225,11 +225,14 @@ def _doing(now: Situation) -> str:
 
 
 def _driver(now: Situation) -> str:
-    """Who drives the session: an owner's id starts with its process id, if it has one."""
+    """Who drives the session: an owner's id may have its host, and then its process id."""
     if now.watched:
         return "The server"
-    pid, dash, _ = ((now.lease.owner if now.lease else None) or "").partition("-")
-    return f"Process {pid}" if dash and pid.isdecimal() else "Another process"
+    owner = (now.lease.owner if now.lease else None) or ""
+    host, _, pid = owner.rpartition("-")[0].rpartition("-")
+    if not pid.isdecimal():
+        return "Another process"
+    return f"Process {pid} on {host}" if host else f"Process {pid}"
 
 
 def _resume(now: Situation) -> Way:

@@ -3,6 +3,7 @@
 import asyncio
 import builtins
 import os
+import socket
 import time
 from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import contextmanager
@@ -168,6 +169,14 @@ async def test_opening_blocks_nothing_and_fails_where_it_is_awaited():
         writer.transport.abort()
     with pytest.raises(StoreError, match="server is running"):
         await opening
+
+
+async def test_an_owner_says_where_it_runs(opened: Opened):
+    log = opened()
+    await log.append("s", several(1), Writing(claim=True))
+    host, pid, chance = log.owner.rsplit("-", 2)
+    assert (host, int(pid)) == (socket.gethostname(), os.getpid())
+    assert chance
 
 
 def _wait_until_refused(url: str) -> None:

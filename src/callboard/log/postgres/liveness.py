@@ -18,6 +18,7 @@ import psycopg
 
 from callboard.clock import Clock
 from callboard.errors import StoreError
+from callboard.ids import short_id
 from callboard.log.postgres.connections import Link, ReadPool, delays
 from callboard.log.postgres.connector import Connector
 from callboard.log.postgres.errors import translate
@@ -69,6 +70,7 @@ class Handle:
     """One open log: its id as an owner, and when it considers others frozen."""
 
     owner: str
+    host: str
     clock: Clock
     frozen_after: float
 
@@ -76,6 +78,12 @@ class Handle:
     def cut_off_after(self) -> float:
         """How many seconds without a beat it takes until we stop what others may soon take over."""
         return self.frozen_after * 2 / 3
+
+
+def new_handle(clock: Clock, frozen_after: float) -> Handle:
+    """A handle whose id says on which host and in which process it is."""
+    host = socket.gethostname()
+    return Handle(f"{host}-{os.getpid()}-{short_id(8)}", host, clock, frozen_after)
 
 
 class _Seen(NamedTuple):
@@ -198,7 +206,7 @@ class Liveness:
     async def _register(self, link: Link) -> None:
         await link.execute("SET synchronous_commit = off")
         await link.execute(_SWEEP.encode())
-        who = (self._handle.owner, socket.gethostname(), os.getpid())
+        who = (self._handle.owner, self._handle.host, os.getpid())
         row = await (await link.execute(_REGISTER, who)).fetchone()
         assert row is not None
         # Our own old connection may still hold it: the server notices later than we do.

@@ -5,7 +5,6 @@ event loop of that call: one that writes, one that beats and hears of commits, a
 """
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +14,6 @@ from callboard.clock import Clock, SystemClock
 from callboard.errors import SessionOwned, StoreError
 from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import Projection, Query, Row
-from callboard.ids import short_id
 from callboard.log.admission import Claimant
 from callboard.log.appending import AppendRequest, encoded
 from callboard.log.listeners import Listeners, Tailed
@@ -24,7 +22,7 @@ from callboard.log.postgres.commit import GroupCommit
 from callboard.log.postgres.connections import Link, PostgresAddress, ReadPool
 from callboard.log.postgres.connector import Connector
 from callboard.log.postgres.deletion import hide, rebuild, trim
-from callboard.log.postgres.liveness import Handle, Liveness
+from callboard.log.postgres.liveness import Handle, Liveness, new_handle
 from callboard.log.postgres.notices import CommitNotices
 from callboard.log.postgres.plan import Rules
 from callboard.log.postgres.reader import PostgresReader
@@ -155,9 +153,7 @@ class PostgresLog(Tailed):
             lock_timeout: seconds to wait for locks, or for a server that has just gone away.
         """
         address = PostgresAddress.parse(url, lock_timeout)
-        # Contains the process id, for people who ask which process drives a session.
-        owner = f"{os.getpid()}-{short_id(8)}"
-        return cls(address, Handle(owner, clock or SystemClock(), frozen_after), project)
+        return cls(address, new_handle(clock or SystemClock(), frozen_after), project)
 
     @property
     def is_cut_off(self) -> bool:
