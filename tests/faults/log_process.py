@@ -90,6 +90,24 @@ async def append_when_told(log: EventLog, name: str) -> None:
         await log.append("told", [happened()])
 
 
+async def write_many(log: EventLog, name: str) -> None:
+    """Append numbered events: `name` and how many; most of them to streams of one's own."""
+    writer, count = name.split(":")
+    each, lanes = 5, 10
+
+    async def write(lane: int) -> None:
+        for turn in range(lane, int(count) // each, lanes):
+            stream = f"{writer}-{lane}" if turn % 5 else f"shared-{turn % 4}"
+            numbers = range(turn * each, (turn + 1) * each)
+            facts = [{"writer": writer, "number": number} for number in numbers]
+            await log.append(stream, [happened("by", fact) for fact in facts])
+
+    say("ready")
+    await told()
+    await asyncio.gather(*(write(lane) for lane in range(lanes)))
+    say("done")
+
+
 async def rebuild_for_ever(log: EventLog, name: str) -> None:
     """Make the views again and again."""
     while True:
@@ -106,6 +124,7 @@ ROLES: dict[str, Callable[[EventLog, str], Coroutine[Any, Any, None]]] = {
         hold_the_lock,
         append_once,
         append_when_told,
+        write_many,
         rebuild_for_ever,
     )
 }
