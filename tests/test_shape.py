@@ -27,6 +27,7 @@ ALONE: dict[str, str] = {
     "server.lean_imports": "it runs before anything imports FastAPI",
     "client.tokens": "each part of the board has its client",
     "server.routes.status": "routes have one module for each resource",
+    "log.postgres.owners": "each part of a log's contract has its module",
     "vendors.gemini.transcript": "what a client writes is read in its own package",
 }
 

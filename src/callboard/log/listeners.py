@@ -6,7 +6,7 @@ from typing import Protocol
 
 from callboard.errors import StoreError
 from callboard.events.envelope import Event
-from callboard.log.protocol import Notify
+from callboard.log.protocol import Notify, NotifyAppend
 
 _TAIL_SLICE = 256
 """The number of events a tail reads at once."""
@@ -23,6 +23,7 @@ class Listeners:
 
     def __init__(self, started: Callable[[], None] | None = None) -> None:
         self._by_stream: dict[str | None, dict[object, Notify]] = {}
+        self._of_appends: dict[object, NotifyAppend] = {}
         self._started = started
 
     def __bool__(self) -> bool:
@@ -43,11 +44,24 @@ class Listeners:
 
         return undo
 
+    def add_of_appends(self, notify: NotifyAppend) -> Callable[[], None]:
+        """Call `notify` with the streams that this handle has just written to."""
+        token = object()
+        self._of_appends[token] = notify
+
+        def undo() -> None:
+            self._of_appends.pop(token, None)
+
+        return undo
+
     def wake(self, heads: Mapping[str, int | None]) -> None:
         """Call the listeners of these streams in the loop's next iteration.
 
         Not immediately: a listener that raises must not fail the append that woke it.
         """
+        if self._of_appends and (own := [s for s, head in heads.items() if head is not None]):
+            for notify in self._of_appends.values():
+                asyncio.get_running_loop().call_soon(notify, own)
         if not self._by_stream:
             return
         told = [
@@ -87,6 +101,10 @@ class _Followed(Protocol):
 
 class Tailed:
     """The tails of a log, built on its reads and its listeners."""
+
+    def on_append(self: _Followed, notify: NotifyAppend) -> Callable[[], None]:
+        """Call `notify` with the streams that this handle has just written to."""
+        return self.listeners.add_of_appends(notify)
 
     async def tail(self: _Followed, stream: str, after: int = 0) -> AsyncIterator[Event]:
         """Past events, then new ones from any process, without gaps or repeats."""

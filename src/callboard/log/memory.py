@@ -21,7 +21,12 @@ from callboard.log.admission import (
     admit_gone,
 )
 from callboard.log.listeners import Listeners, Tailed
-from callboard.log.memory_tables import MemoryServerState, MemoryTokens, StoredState
+from callboard.log.memory_tables import (
+    MemoryOwners,
+    MemoryServerState,
+    MemoryTokens,
+    StoredState,
+)
 from callboard.log.memory_views import MemoryViews, StreamFacts
 from callboard.log.protocol import (
     ANYHOW,
@@ -35,6 +40,7 @@ from callboard.log.protocol import (
 )
 from callboard.log.quota import Quota
 from callboard.log.records import StoredEvent, id_text, record, restore
+from callboard.log.registry import Description
 
 
 @dataclass(slots=True, eq=False)
@@ -91,6 +97,7 @@ class SharedMemory:
     sequence: list[tuple[_Stream, int]] = field(default_factory=list[tuple[_Stream, int]])
     views: MemoryViews = field(default_factory=MemoryViews)
     living: dict[str, Listeners] = field(default_factory=dict[str, Listeners])
+    described: dict[str, Description] = field(default_factory=dict[str, Description])
     tokens: MemoryTokens = field(default_factory=MemoryTokens)
     state: StoredState = field(default_factory=StoredState)
 
@@ -116,12 +123,13 @@ class MemoryLog(Tailed):
         self.listeners = Listeners()
         self.memory = memory or SharedMemory()
         self.tokens = self.memory.tokens
+        self.owners = MemoryOwners(self.owner, self.memory.living, self.memory.described)
         self._project = project
         self._clock = clock or SystemClock()
         self.server_state = MemoryServerState(
             self.memory.state, self.owner, self.memory.living, self._clock.now_ms
         )
-        self._claimant = Claimant(self.owner, self.memory.living.__contains__)
+        self._claimant = Claimant(self.owner, self.owners.alive)
         self.memory.living[self.owner] = self.listeners
 
     async def append(

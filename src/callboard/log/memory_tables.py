@@ -1,10 +1,12 @@
-"""What belongs to no stream, in memory: access tokens, and what servers share for a while."""
+"""What belongs to no stream, in memory: tokens, what servers share, and the open handles."""
 
-from collections.abc import Callable, Collection, Container
+import os
+from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import dataclass, field, replace
 
 from callboard.errors import NotFound
 from callboard.events.access import Token
+from callboard.log.registry import Description, OwnerInfo
 
 
 class MemoryTokens:
@@ -105,3 +107,33 @@ class MemoryServerState:
             for held_kind, key, owner in self._stored.holds
             if held_kind == kind and key in keys and owner != self._owner and owner in self._living
         }
+
+
+class MemoryOwners:
+    """The handles that share a memory."""
+
+    def __init__(
+        self, owner: str, living: Collection[str], described: dict[str, Description]
+    ) -> None:
+        self._owner = owner
+        self._living = living
+        self._described = described
+
+    def alive(self, owner: str) -> bool:
+        """Whether an owner is alive."""
+        return owner in self._living
+
+    def elected(self) -> bool:
+        """Every handle is: what the elected one does can be done twice."""
+        return True
+
+    async def describe(self, described: Description) -> None:
+        """Let others know what this handle can drive."""
+        self._described[self._owner] = described
+
+    async def list(self) -> Sequence[OwnerInfo]:
+        """Every open handle."""
+        return [
+            OwnerInfo(owner, "", os.getpid(), None, True, self._described.get(owner, Description()))
+            for owner in self._living
+        ]

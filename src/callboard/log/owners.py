@@ -1,12 +1,15 @@
 """Who has a database open: each owner holds a lock while its process lives."""
 
 import asyncio
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from callboard.disk.locks import hold, is_held
+from callboard.events.json_values import Object, as_object, as_text
 from callboard.ids import short_id
+from callboard.log.registry import Description, OwnerInfo
 
 _BEAT_EVERY = 2.0
 
@@ -58,10 +61,39 @@ class Owners:
             return True
         return now - since < self._frozen_after
 
-    def others(self) -> list[str]:
+    def others(self) -> Sequence[str]:
         """The owners of all other open handles."""
         known = [file.stem for file in self.folder.glob("*.lock") if file.stem != self.owner]
         return [other for other in known if self._beat_of(other) is not None]
+
+    def elected(self) -> bool:
+        """Every handle is: what the elected one does can be done twice."""
+        return True
+
+    async def describe(self, described: Description) -> None:
+        """Let others know what this handle can drive: its lock file says so."""
+        told = {"workflows": described.to_json(), "engineWorker": described.engine_worker}
+        content = json.dumps(told).encode()
+        os.pwrite(self._lock, content, 0)
+        os.ftruncate(self._lock, len(content))
+
+    async def list(self) -> Sequence[OwnerInfo]:
+        """Every open handle."""
+        return [self._info(owner) for owner in sorted([self.owner, *self.others()])]
+
+    def _info(self, owner: str) -> OwnerInfo:
+        told = self._told_by(owner)
+        described = Description.from_json(
+            as_text(told.get("workflows")) or "[]", as_text(told.get("engineWorker")) or None
+        )
+        pid = int(owner.partition("-")[0])
+        return OwnerInfo(owner, os.uname().nodename, pid, None, self.alive(owner), described)
+
+    def _told_by(self, owner: str) -> Object:
+        try:
+            return as_object(json.loads(self._lock_of(owner).read_bytes()))
+        except (OSError, ValueError):  # It has left, never said anything, or is just writing.
+            return {}
 
     def _beat_of(self, owner: str) -> int | None:
         """The time of an owner's last heartbeat; None if it died, after removing its files."""

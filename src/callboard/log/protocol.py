@@ -9,9 +9,13 @@ from callboard.errors import StoreError
 from callboard.events.access import Token
 from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import Query, Row
+from callboard.log.registry import OwnerRegistry
 
 Notify = Callable[[int | None], None]
 """Called with the position of the last event if this handle wrote it, otherwise with None."""
+
+NotifyAppend = Callable[[Collection[str]], object]
+"""Called with the streams that this handle wrote to."""
 
 
 class Portion(NamedTuple):
@@ -191,6 +195,11 @@ class EventLog(Protocol):
         ...
 
     @property
+    def owners(self) -> OwnerRegistry:
+        """Who has the log open, in any process."""
+        ...
+
+    @property
     def path(self) -> Path | None:
         """The database file; None if the log is not a file."""
         ...
@@ -277,6 +286,13 @@ class EventLog(Protocol):
 
         None means every stream; `notify` then gets None. It may be called more often than needed,
         and not for leases that other processes take.
+        """
+        ...
+
+    def on_append(self, notify: NotifyAppend) -> Callable[[], None]:
+        """Call `notify` with the streams of each commit of this handle; returns what stops it.
+
+        In the event loop, after the commit. Not for those of other processes.
         """
         ...
 

@@ -22,10 +22,12 @@ from callboard.log.protocol import (
     Appended,
     EventLog,
     Notify,
+    NotifyAppend,
     ServerState,
     TokenStore,
     Writing,
 )
+from callboard.log.registry import OwnerRegistry
 from callboard.testing.fake_clock import FakeClock
 
 
@@ -185,6 +187,12 @@ class FaultyLog:
         """Changes if events may have been lost that were already read."""
         return self.log.incarnation
 
+    @property
+    def owners(self) -> OwnerRegistry:
+        """Who has the log open."""
+        self.check()
+        return self.log.owners
+
     def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
         """Past events, then new ones as they come."""
         self.check()
@@ -199,6 +207,11 @@ class FaultyLog:
         """Call `notify` after any commit to the stream."""
         self.check()
         return self.log.on_change(stream, notify)
+
+    def on_append(self, notify: NotifyAppend) -> Callable[[], None]:
+        """Call `notify` with the streams that this handle wrote to."""
+        self.check()
+        return self.log.on_append(notify)
 
     async def close(self) -> None:
         """Close the log, unless it has crashed."""

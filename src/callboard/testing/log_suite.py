@@ -24,6 +24,7 @@ from callboard.testing.log_suite_counts import CountContract
 from callboard.testing.log_suite_deletes import DeleteContract, OrphanContract
 from callboard.testing.log_suite_forks import ForkContract, TailContract
 from callboard.testing.log_suite_leases import LeaseContract
+from callboard.testing.log_suite_owners import OwnerContract
 from callboard.testing.log_suite_server_state import ServerStateContract
 from callboard.testing.log_suite_streams import AppendContract, ReadContract
 from callboard.testing.log_suite_tokens import TokenContract
@@ -43,5 +44,6 @@ class LogContract(
     OrphanContract,
     TokenContract,
     ServerStateContract,
+    OwnerContract,
 ):
     """The whole contract. Subclass it and provide an `open_log` fixture and a `kill` method."""

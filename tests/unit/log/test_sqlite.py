@@ -355,7 +355,7 @@ async def test_the_heart_beats_once_there_is_a_lease(
         nonlocal beats
         beats += 1
 
-    monkeypatch.setattr(log._owners, "beat", beat)
+    monkeypatch.setattr(log.owners, "beat", beat)
     await log.append("s", several(1))
     assert beats == 0
     await log.append("s", several(1), Writing(claim=True))
@@ -373,9 +373,9 @@ async def test_the_heart_goes_on_beating(log: SqliteLog, monkeypatch: pytest.Mon
         if times == 3:
             beaten.set()
 
-    log._owners.beat_every = 0.0
-    monkeypatch.setattr(log._owners, "beat", beat)
-    heart = Heartbeat(log._owners)
+    log.owners.beat_every = 0.0
+    monkeypatch.setattr(log.owners, "beat", beat)
+    heart = Heartbeat(log.owners)
     heart.start()
     async with asyncio.timeout(PATIENCE):
         await beaten.wait()

@@ -163,7 +163,7 @@ class ReadPool:
                 is_late = self._connecting.is_cut_off or self._clock.monotonic() > deadline
                 if not is_lost(error) or is_late:
                     raise translate(error, self._address.name) from error
-                self._close_idle()
+                self.close_idle()
             await asyncio.sleep(delay)
         raise AssertionError  # There is always another delay.
 
@@ -201,7 +201,7 @@ class ReadPool:
         self._open.discard(link)
         link.pgconn.finish()
 
-    def _close_idle(self) -> None:
+    def close_idle(self) -> None:
         """Close what is not in use: if one connection is lost, the others usually are, too."""
         for link in self._idle:
             self._open.discard(link)

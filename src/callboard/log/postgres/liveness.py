@@ -11,7 +11,7 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import psycopg
@@ -22,7 +22,8 @@ from callboard.ids import short_id
 from callboard.log.postgres.connections import Link, ReadPool, delays
 from callboard.log.postgres.connector import Connector
 from callboard.log.postgres.errors import translate
-from callboard.log.postgres.setup import LOCKS, NOW_MS, keep_time
+from callboard.log.postgres.setup import DISPATCHING, LOCKS, NOW_MS, keep_time
+from callboard.log.registry import Description
 
 CHANNEL = "callboard"
 BEAT_EVERY = 0.5
@@ -41,10 +42,12 @@ WHERE locktype = 'advisory' AND classid = {LOCKS} AND objsubid = 2 AND granted
 """
 """The numbers of the owners whose connections are open."""
 _REGISTER = """
-INSERT INTO owners (id, host, pid) VALUES (%s, %s, %s)
-ON CONFLICT (id) DO UPDATE SET beat = owners.beat + 1, beat_at = clock_timestamp()
+INSERT INTO owners (id, host, pid, workflows, engine_worker) VALUES (%s, %s, %s, %s, %s)
+ON CONFLICT (id) DO UPDATE SET beat = owners.beat + 1, beat_at = clock_timestamp(),
+    workflows = excluded.workflows, engine_worker = excluded.engine_worker
 RETURNING no
 """
+_STAND = "SELECT pg_try_advisory_lock(%s, %s)"
 _SWEEP = f"""
 DELETE FROM owners WHERE beat_at < clock_timestamp() - interval '1 minute'
     AND no NOT IN ({HELD})
@@ -65,14 +68,15 @@ SELECT beat, no IN ({HELD}) FROM owners WHERE id = %s
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Handle:
-    """One open log: its id as an owner, and when it considers others frozen."""
+    """One open log: its id as an owner, when it considers others frozen, and what it can drive."""
 
     owner: str
     host: str
     clock: Clock
     frozen_after: float
+    described: Description = field(default_factory=Description)
 
     @property
     def cut_off_after(self) -> float:
@@ -110,11 +114,15 @@ class Liveness:
         self._heard = heard
         self._caught_up = caught_up
         self._seen: dict[str, _Seen] = {}
+        self._unknown: dict[str, float] = {}
+        self._beaten_at = 0.0
         self._grace_until = 0.0
         self._link: Link | None = None
         self._ready = asyncio.Event()
         self._failure: StoreError | None = None
         self._away_since: float | None = None
+        self._stands = False
+        self._elected = False
         self._loop = asyncio.get_running_loop()
         self._cutting_off: asyncio.TimerHandle | None = None
         self._task = self._loop.create_task(self._run())
@@ -143,8 +151,13 @@ class Liveness:
         return type(self._failure)(self._failure.message, **self._failure.context)
 
     def alive(self, owner: str) -> bool:
-        """Whether an owner is alive, as far as we know; one that we don't know yet is."""
+        """Whether an owner is alive, as far as we know; one that may be new is."""
         return owner == self._handle.owner or not self._is_dead(owner)
+
+    def elected(self) -> bool:
+        """Whether this handle has the lock that only one can have; the first call stands for it."""
+        self._stands = True
+        return self._elected
 
     async def has_died(self, owner: str) -> bool:
         """Whether an owner died or froze. Takes up to a few seconds if that isn't certain."""
@@ -164,7 +177,8 @@ class Liveness:
     def _is_dead(self, owner: str) -> bool:
         seen, now = self._seen.get(owner), self._handle.clock.monotonic()
         if seen is None:
-            return False
+            # No row: either it is newer than our last beat, or it is long gone.
+            return self._beaten_at - self._unknown.setdefault(owner, now) >= _DEAD_AFTER
         if seen.holds:
             return now - seen.since >= self._handle.frozen_after
         return now - seen.since >= _DEAD_AFTER and now >= self._grace_until
@@ -174,6 +188,7 @@ class Liveness:
         is_new = seen is None or seen.beat != beat
         since = self._handle.clock.monotonic() if seen is None or is_new else seen.since
         self._seen[owner] = _Seen(beat, since, holds)
+        self._unknown.pop(owner, None)
 
     async def _run(self) -> None:
         """Beat until we are stopped, over one connection after another."""
@@ -198,6 +213,8 @@ class Liveness:
             self._link = None
         # What we know about the others is old now, and they may have lost their locks as we did.
         self._seen.clear()
+        self._unknown.clear()
+        self._elected = False
         now = self._handle.clock.monotonic()
         self._grace_until = now + _GRACE
         self._away_since = now if self._away_since is None else self._away_since
@@ -207,7 +224,9 @@ class Liveness:
         await link.execute("SET synchronous_commit = off")
         await link.execute(_SWEEP.encode())
         who = (self._handle.owner, self._handle.host, os.getpid())
-        row = await (await link.execute(_REGISTER, who)).fetchone()
+        described = self._handle.described
+        told = (described.to_json(), described.engine_worker)
+        row = await (await link.execute(_REGISTER, (*who, *told))).fetchone()
         assert row is not None
         # Our own old connection may still hold it: the server notices later than we do.
         await link.execute("SELECT pg_advisory_lock(%s, %s)", (LOCKS, row[0]))
@@ -225,6 +244,8 @@ class Liveness:
                 # Others took us for dead, and removed our row.
                 await self._register(link)
             self._note_all([row[4:] for row in rows if row[4] is not None])
+            self._beaten_at = self._handle.clock.monotonic()
+            await self._stand(link)
             self._beaten()
             self._connector.note(incarnation)
             self._caught_up(sequence)
@@ -248,6 +269,12 @@ class Liveness:
     def _stop_timer(self) -> None:
         if self._cutting_off is not None:
             self._cutting_off.cancel()
+
+    async def _stand(self, link: Link) -> None:
+        """Take the lock of the elected one if it is free, and if this handle stands for it."""
+        if self._stands and not self._elected:
+            row = await (await link.execute(_STAND, (LOCKS, DISPATCHING))).fetchone()
+            self._elected = row is not None and row[0]
 
     def _note_all(self, others: list[tuple[str, int, bool]]) -> None:
         living = {owner for owner in self._seen if not self._is_dead(owner)}

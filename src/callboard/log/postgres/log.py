@@ -24,6 +24,7 @@ from callboard.log.postgres.connector import Connector
 from callboard.log.postgres.deletion import hide, rebuild, trim
 from callboard.log.postgres.liveness import Handle, Liveness, new_handle
 from callboard.log.postgres.notices import CommitNotices
+from callboard.log.postgres.owners import PostgresOwners
 from callboard.log.postgres.plan import Rules
 from callboard.log.postgres.reader import PostgresReader
 from callboard.log.postgres.server_state import PostgresServerState
@@ -132,6 +133,9 @@ class PostgresLog(Tailed):
         self.tokens = PostgresTokens(self._pool_now)
         self.server_state = PostgresServerState(
             handle.owner, self._pool_now, lambda: self._live().liveness
+        )
+        self.owners = PostgresOwners(
+            handle, lambda: self._live().pool, lambda: self._live().liveness
         )
 
     @classmethod

@@ -15,6 +15,7 @@ LOCKS = 1_667_395_951
 MIGRATING = 0
 TRIMMING = -1
 COPYING = -2
+DISPATCHING = -3
 
 AHEAD = 1
 """By how many versions a schema may be newer: servers are updated one after the other."""

@@ -76,7 +76,7 @@ class SqliteLog(Tailed):
         self._database = database
         self._project = project
         self._place = place
-        self._owners = owners
+        self.owners = owners
         self._heartbeat = Heartbeat(owners)
         self._doorbell = Doorbell(owners, place.clock.now_ms)
         self._reading = self._connect()
@@ -208,7 +208,7 @@ class SqliteLog(Tailed):
         if found is None:
             return None
         owner, epoch, settled = found
-        return Lease(owner, epoch, settled, owner is not None and self._owners.alive(owner))
+        return Lease(owner, epoch, settled, owner is not None and self.owners.alive(owner))
 
     async def unsettled(self, limit: int = 1000) -> list[str]:
         """Streams that have grown since their driver last settled, oldest change first."""
@@ -239,7 +239,7 @@ class SqliteLog(Tailed):
         self._doorbell.ring()
 
     def _hide(self, stream: str) -> None:
-        hide(self._database, stream, self._owners.alive)
+        hide(self._database, stream, self.owners.alive)
         self._committer.forget(stream)
 
     async def trim(self, limit: int = 1000) -> int:
@@ -282,7 +282,7 @@ class SqliteLog(Tailed):
         self._check_open()
         if free_share(self._reading) < at_least:
             return 0
-        if self._owners.others() or not has_room(self.path):
+        if self.owners.others() or not has_room(self.path):
             return None
         return await self._do(self._shrink)
 
@@ -302,7 +302,7 @@ class SqliteLog(Tailed):
 
     def check_alone(self) -> None:
         """Raise StoreBusy if another process has the database open."""
-        if others := self._owners.others():
+        if others := self.owners.others():
             holder = others[0].partition("-")[0]
             raise StoreBusy(
                 f"Process {holder} has {self.path} open, and may write to it. Stop that process "
@@ -352,7 +352,7 @@ class SqliteLog(Tailed):
         self._doorbell.close()
         self._reading.close()
         self._database.close()
-        self._owners.close(crashed=crashed)
+        self.owners.close(crashed=crashed)
         self._place.turnstile.close()
 
     @contextmanager
