@@ -2,6 +2,7 @@
 
 import heapq
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 _FIRST = 0.1
@@ -14,6 +15,7 @@ class _PutOff:
     head: int | None
     times: int
     at: float
+    owner: str | None
 
 
 class Backlog:
@@ -53,17 +55,25 @@ class Backlog:
         self._later.clear()
         self._times.clear()
 
-    def put_off(self, session_id: str, head: int | None, now: float, *, failed: bool) -> float:
+    def put_off(
+        self,
+        session_id: str,
+        head: int | None,
+        now: float,
+        *,
+        failed: bool,
+        owner: str | None = None,
+    ) -> float:
         """Leave a session alone for a while, unless its stream grows beyond `head`.
 
-        Returns for how many seconds.
+        Returns for how many seconds. `owner` is who drives it, if someone does.
         """
         before = self._later.get(session_id)
         # A session that others drive is looked at soon after each of its events.
         again = before is not None and (failed or before.head == head)
         times = before.times + 1 if before is not None and again else 0
         seconds = min(_FIRST * 2 ** min(times, 20), _FAILED if failed else _OWNED)
-        self._later[session_id] = _PutOff(head, times, now + seconds)
+        self._later[session_id] = _PutOff(head, times, now + seconds, owner)
         heapq.heappush(self._times, (now + seconds, session_id))
         return seconds
 
@@ -80,16 +90,26 @@ class Backlog:
         put_off = self._later.get(session_id)
         return put_off.head if put_off is not None else None
 
+    def forget_dead(self, alive: Callable[[str], bool]) -> None:
+        """Forget the sessions that were put off because of owners that are dead now."""
+        owners = {one.owner for one in self._later.values() if one.owner is not None}
+        dead = {owner for owner in owners if not alive(owner)}
+        if dead:
+            self._later = {id: one for id, one in self._later.items() if one.owner not in dead}
+
     def next_at(self) -> float | None:
         """When the next session that was put off is due."""
         while self._times and not self._counts(*self._times[0]):
             heapq.heappop(self._times)
         return self._times[0][0] if self._times else None
 
-    def ripen(self, now: float) -> None:
-        """Queue the sessions that are due."""
+    def ripe(self, now: float) -> dict[str, int | None]:
+        """The sessions that are due, with the lengths of their streams when they were put off."""
+        found: dict[str, int | None] = {}
         while (at := self.next_at()) is not None and at <= now:
-            self.add(heapq.heappop(self._times)[1])
+            session_id = heapq.heappop(self._times)[1]
+            found[session_id] = self._later[session_id].head
+        return found
 
     def _counts(self, at: float, session_id: str) -> bool:
         put_off = self._later.get(session_id)

@@ -24,6 +24,7 @@ from callboard.errors import (
 )
 from callboard.events.rows import Query, Row
 from callboard.log.protocol import EventLog, Writing
+from callboard.log.registry import Description, LoadedWorkflow
 from callboard.state.session import SessionView
 from callboard.statusfiles.publishing import Publication, published_in, root_of
 
@@ -93,6 +94,14 @@ class LocalDriver:
     def knows(self, name: str) -> bool:
         """Whether sessions of this workflow can be driven here."""
         return name in self._workflows
+
+    def described(self, engine_worker: str | None) -> Description:
+        """What this process says about itself when it drives the sessions of a log."""
+        loaded = [
+            LoadedWorkflow(one.name, one.version, tuple(one.steps))
+            for one in self._workflows.values()
+        ]
+        return Description(tuple(loaded), engine_worker)
 
     def drives(self, session_id: str) -> bool:
         """Whether a session is being driven here right now."""

@@ -1,6 +1,6 @@
 """Finds sessions that have work to do from rows alone, without folding any session."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from callboard.clock import Clock
@@ -13,7 +13,8 @@ PAGE = 500
 # Sorts after every possible session id.
 _LAST = "\U0010ffff"
 
-Wanted = Callable[[str], Awaitable[bool]]
+Wanted = Callable[[Sequence[str]], Awaitable[list[str]]]
+"""Which of these sessions to look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,23 @@ class Lookout:
             await self._next_at(now),
         )
 
+    async def standing(self, sessions: Sequence[str]) -> dict[str, Row]:
+        """How long the streams of these sessions are, and who drives them."""
+        if not sessions:
+            return {}
+        rows = await self._log.rows(Query("sessions", one_of=("id", sessions)))
+        return {row["id"]: row for row in rows}
+
+    async def is_due(self, session_id: str) -> bool:
+        """Whether a session's timer has run out."""
+        due = ("at", self._clock.now_ms())
+        rows = await self._log.rows(Query("wakeups", {"session": session_id}, at_most=due, limit=1))
+        return bool(rows)
+
     async def _unsettled(self, wanted: Wanted) -> tuple[list[str], bool]:
         while True:
             page = await self._log.unsettled(self._width)
-            found = [session_id for session_id in page if await wanted(session_id)]
+            found = await wanted(page)
             full = len(page) == self._width
             if not full and len(page) < self._width // 8:
                 self._width = max(PAGE, self._width // 2)
@@ -63,7 +77,7 @@ class Lookout:
         found: list[str] = []
         page = await self._due_page(now, None)
         while page and len(found) < PAGE:
-            found += [row["session"] for row in page if await wanted(row["session"])]
+            found += await wanted([row["session"] for row in page])
             full = len(page) == PAGE
             page = await self._due_page(now, page[-1]) if full else []
         return found, bool(page)

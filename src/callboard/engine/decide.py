@@ -110,6 +110,7 @@ class Hold:
     """The workflow has changed in a way that the session cannot continue here."""
 
     reason: str
+    phase: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +202,8 @@ def _missing(workflow: Definition, phase: str) -> Hold:
     known = ", ".join(workflow.steps)
     return Hold(
         f"Workflow {workflow.name!r} no longer has the phase {phase!r} (it has {known}). "
-        "Bring the phase back, or fork the session at another phase."
+        "Bring the phase back, or fork the session at another phase.",
+        phase,
     )
 
 

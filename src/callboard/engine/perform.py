@@ -82,7 +82,7 @@ def _perform(  # noqa: C901, PLR0915 - one line per decision
             scene.batch.add(names.COMPLETED({"exitPhase": phase}))
         case d.Halt():
             scene.batch.add(names.PAUSED(_asked_by(scene.batch.view.pausing or {})))
-        case d.Hold(reason):
+        case d.Hold(reason, _):
             if scene.batch.view.held != reason:
                 scene.batch.add(names.HELD({"reason": reason}))
             return False

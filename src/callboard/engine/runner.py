@@ -20,7 +20,7 @@ from callboard.engine.phase import Timeout
 from callboard.engine.ports import HumanInput
 from callboard.engine.scene import Scene
 from callboard.engine.warm import WarmSession
-from callboard.errors import CallboardError, OwnershipLost, Unwound
+from callboard.errors import CallboardError, OwnershipLost, Unwound, WorkflowNotFound
 from callboard.events import names
 from callboard.events.envelope import Event
 from callboard.events.payloads.agents import Interruption
@@ -68,6 +68,8 @@ class Drive:
         self._parks = parks
         self._leaving = leaving
         self._declined = False
+        self._unknown_phase: str | None = None
+        self._lost_phases: set[str] = set()
         self._prelude: Callable[[Scene], None] | None = None
         self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
@@ -118,6 +120,9 @@ class Drive:
         self._prelude = None
         if error := self._error or self._people.error:
             raise error
+        if self._unknown_phase is not None:
+            await self._find_phase(self._unknown_phase)
+            return True
         over = self._live.epoch is None and not self._starting
         self._act()
         if (over or self._leaving()) and not self._tasks and not self._people.asked:
@@ -127,6 +132,19 @@ class Drive:
         else:
             await self._until_needed()
         return True
+
+    async def _find_phase(self, phase: str) -> None:
+        """Leave the session to another process if one has this phase; it is lost if none has."""
+        name, log = self._live.workflow.name, self._live.log
+        for other in await log.owners.list():
+            if other.id != log.owner and other.knows(name, phase):
+                raise WorkflowNotFound(
+                    f"The version of workflow {name!r} that is registered here has no phase "
+                    f"{phase!r}. Process {other.pid} on {other.host} has it, and continues.",
+                    workflow=name,
+                    phase=phase,
+                )
+        self._lost_phases.add(phase)
 
     async def _until_needed(self) -> None:
         """Sleep until there is something to do."""
@@ -167,7 +185,7 @@ class Drive:
         if self._prelude is not None:
             self._prelude(scene)
         self._starting, self._wake_at, self._more = [], None, False
-        self._declined = False
+        self._declined, self._unknown_phase = False, None
         # An agent that finishes during the commit is handled in the next turn.
         self._handled = list(self._finished)
         view = scene.batch.view
@@ -205,6 +223,10 @@ class Drive:
                 return False
             self._starting += [self._place(scene, run) for run in decision.runs]
             return True
+        if isinstance(decision, d.Hold) and decision.phase not in self._lost_phases:
+            # A newer or older version may know it.
+            self._unknown_phase, self._declined = decision.phase, True
+            return False
         if isinstance(decision, d.Enter):
             self._live.checkpoint(scene.batch)
         if perform(scene, decision):

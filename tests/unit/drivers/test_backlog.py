@@ -44,17 +44,15 @@ def test_who_was_forgotten_begins_anew():
     assert seconds(backlog, failed=False, times=1) == [0.1]
 
 
-def test_those_whose_time_has_come_are_queued_in_its_order():
+def test_those_whose_time_has_come_are_found_in_its_order():
     backlog = Backlog()
     backlog.put_off("late", 1, 10, failed=False)
     backlog.put_off("early", 1, 5, failed=False)
     backlog.put_off("gone", 1, 1, failed=False)
     backlog.forget("gone")
     assert backlog.next_at() == 5.1
-    backlog.ripen(5)
-    assert len(backlog) == 0
-    backlog.ripen(20)
-    assert [backlog.take(), backlog.take()] == ["early", "late"]
+    assert backlog.ripe(5) == {}
+    assert list(backlog.ripe(20).items()) == [("early", 1), ("late", 1)]
     assert backlog.next_at() is None
     assert backlog.is_put_off("early")  # How often it was put off is not forgotten.
 
@@ -63,9 +61,18 @@ def test_a_later_time_replaces_an_earlier_one():
     backlog = Backlog()
     backlog.put_off("a", 1, 0, failed=False)
     backlog.put_off("a", 1, 1, failed=False)
-    backlog.ripen(1)
-    assert len(backlog) == 0
+    assert backlog.ripe(1) == {}
     assert backlog.next_at() == 1.2
+
+
+def test_sessions_of_dead_owners_are_forgotten_at_once():
+    backlog = Backlog()
+    backlog.put_off("a", 1, 0, failed=False, owner="dead")
+    backlog.put_off("b", 1, 0, failed=False, owner="alive")
+    backlog.put_off("c", 1, 0, failed=True)
+    backlog.forget_dead(lambda owner: owner == "alive")
+    assert [backlog.is_put_off(one) for one in "abc"] == [False, True, True]
+    assert set(backlog.ripe(100)) == {"b", "c"}
 
 
 def test_clearing_forgets_everything():
