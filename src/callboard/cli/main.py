@@ -28,6 +28,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     },
     "Serve": {
         "serve": "Start a server for workflows, the board and the inbox.",
+        "worker": "Drive the sessions of workflows, without a server.",
         "open": "Open the dashboard in your browser, signed in.",
         "token": "Create, list and revoke access tokens.",
         "service": "Run the server in the background as a user service.",

@@ -9,7 +9,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily
 
 from callboard.clock import Clock
-from callboard.drivers.watching import WatchingDriver
+from callboard.drivers.watching import Dispatcher
 from callboard.events.json_values import Object, as_whole
 from callboard.events.rows import Query
 from callboard.events.status import Status
@@ -37,7 +37,7 @@ class Metrics:
         self,
         log: EventLog,
         clock: Clock,
-        driver: WatchingDriver,
+        driver: Dispatcher,
         streams: Streams,
         memory: MemoryBudget,
     ) -> None:

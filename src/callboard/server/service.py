@@ -10,7 +10,7 @@ from callboard.board.intake import Listener
 from callboard.board.plates import Plates
 from callboard.board.spool.drain import SpoolDrain
 from callboard.board.watchdog import Rounds
-from callboard.drivers.watching import WatchingDriver
+from callboard.drivers.watching import Dispatcher
 from callboard.server.access.login import Links
 from callboard.server.access.tokens import Tokens
 from callboard.server.dashboard import Dashboard
@@ -34,7 +34,7 @@ class Service:
     started_at: int
     """When the server started, in milliseconds."""
     listener: Listener
-    driver: WatchingDriver
+    driver: Dispatcher
     metrics: Metrics
     memory: MemoryBudget
     dashboard: Dashboard

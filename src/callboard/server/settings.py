@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from callboard.drivers.choice import DriverName
 from callboard.server.dashboard import BUILT
 
 
@@ -19,6 +20,8 @@ class ServerSettings:
     """Names of the server in addition to the loopback names, as when it is behind a proxy."""
     dev: bool = False
     """Pages of `cors_origins` need no token for what `callboard.server.access.pages` lists."""
+    driver: DriverName = "local"
+    """What drives sessions: this server, the workers of an engine, or other processes."""
     concurrency: int = 64
     """How many sessions are driven at once."""
     memory: int = 256 * 1_048_576

@@ -13,7 +13,7 @@ from callboard.board.rest import Rest
 from callboard.board.spool.drain import SpoolDrain
 from callboard.board.spool.files import Spool
 from callboard.board.watchdog import Rounds
-from callboard.drivers.watching import WatchingDriver
+from callboard.drivers.choice import Driven, choose_driver
 from callboard.server import logs
 from callboard.server.access.audit import Audit
 from callboard.server.access.credentials import Failures
@@ -38,10 +38,11 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
     """
     tokens = Tokens(database, board.tokens)
     links = Links(board.log.server_state, board.clock, settings.link_lives)
-    watching = WatchingDriver(board.driver, board.log, board.clock, settings.concurrency)
+    driven = Driven(board.log, board.driver, board.workflows, board.clock)
+    driver = choose_driver(settings.driver, driven, settings.concurrency, works=False)
     memory = MemoryBudget(settings.memory)
     streams = Streams(board.log, settings, memory)
-    metrics = Metrics(board.log, board.clock, watching, streams, memory)
+    metrics = Metrics(board.log, board.clock, driver, streams, memory)
     plates = board.plates
     listener = Listener(plates, board.clock.now_ms)
     folder = hooks_folder(database)
@@ -59,7 +60,7 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
         database=database,
         started_at=board.clock.now_ms(),
         listener=listener,
-        driver=watching,
+        driver=driver,
         metrics=metrics,
         memory=memory,
         dashboard=Dashboard(settings.ui),

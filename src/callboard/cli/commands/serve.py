@@ -24,6 +24,7 @@ from callboard.cli.screen import Screen
 from callboard.cli.targets import Database
 from callboard.cli.units import size
 from callboard.cli.workflow_files import load_all
+from callboard.drivers.choice import DRIVERS, check_driver
 from callboard.engine.workflow import Workflow
 from callboard.errors import CallboardError, MissingExtra, ValidationError
 from callboard.interactions.records import Interaction
@@ -83,11 +84,19 @@ _OPTIONS: Final = (
         help="Allow connections from other machines; put TLS in front.",
     ),
     click.option(
+        "--driver",
+        type=click.Choice(DRIVERS),
+        default="local",
+        show_default=True,
+        help="What drives sessions: this server (local), the workers of an engine (see `callboard "
+        "worker`), or other processes (none).",
+    ),
+    click.option(
         "--concurrency",
         type=click.IntRange(min=1),
         default=64,
         show_default=True,
-        help="Maximum number of sessions driven in parallel.",
+        help="Maximum number of sessions that this server drives in parallel.",
     ),
     click.option(
         "--grace",
@@ -163,6 +172,7 @@ def command(
     if handed is not None:
         chosen["host"], chosen["port"] = handed.getsockname()[:2]
     _check_reach(chosen["host"], allow_remote, dev=chosen["dev"])
+    check_driver(chosen["driver"], is_shared=database.address is not None)
     workflows = [source.workflow for file in files for source in load_all(file)]
     try:
         import uvloop
@@ -185,8 +195,7 @@ def command(
     chosen["sign_in"] = _sign_in(database)
     settings = ServerSettings(**chosen)  # Every other option is a setting with the same name.
     listening = handed or _bind(settings, database, files)
-    serving = _serve(database, workflows, settings, listening, as_json, opens)
-    _run(serving, uvloop.new_event_loop)
+    _run(_serve(database, workflows, settings, listening, as_json, opens), uvloop.new_event_loop)
 
 
 def _bind(settings: "ServerSettings", database: Database, files: Sequence[str]) -> socket:

@@ -1,0 +1,95 @@
+"""Chooses what drives sessions, by the name that people give on the command line."""
+
+from collections.abc import Collection, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Literal, get_args
+
+from callboard.clock import Clock
+from callboard.drivers.engine import Engine
+from callboard.drivers.local import LocalDriver
+from callboard.drivers.watching import Dispatcher, WatchingDriver
+from callboard.errors import MissingExtra, ValidationError
+from callboard.log.protocol import EventLog
+
+if TYPE_CHECKING:
+    from callboard.log.postgres.connections import PostgresAddress
+
+DriverName = Literal["local", "procrastinate", "none"]
+DRIVERS: Final[tuple[DriverName, ...]] = get_args(DriverName)
+WORKING: Final = ("local", "procrastinate")
+"""Those that a worker can have."""
+
+_WAKES: Final = 16
+"""How many sessions are woken at once: a wake takes a few statements, and others read as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Driven:
+    """A log, and the workflows that can be driven in this process."""
+
+    log: EventLog
+    driver: LocalDriver
+    workflows: Collection[str]
+    clock: Clock
+
+
+class IdleDriver(WatchingDriver):
+    """Drives nothing, and wakes nothing: other processes do that."""
+
+    async def start(self) -> None:
+        """Don't start."""
+
+
+def choose_driver(name: str, driven: Driven, concurrency: int, *, works: bool) -> Dispatcher:
+    """The driver of this name.
+
+    works: whether this process also runs the jobs of an engine, or only queues them.
+    """
+    given = (driven.driver, driven.log, driven.clock)
+    if name == "local":
+        return WatchingDriver(*given, concurrency)
+    if name == "none":
+        return IdleDriver(*given)
+    engine = _procrastinate(driven, concurrency if works else 0)
+    return Dispatcher(engine, *given, _WAKES)
+
+
+def check_driver(name: str, *, is_shared: bool) -> None:
+    """Raise an error if this driver can't be used, before anything is opened.
+
+    is_shared: whether the database is in PostgreSQL.
+    """
+    if name in ("local", "none"):
+        return
+    if not is_shared:
+        raise ValidationError(
+            f"The driver {name} needs a database in PostgreSQL, which all workers share: "
+            "--db postgresql://user@host/name. With a SQLite database, use --driver local.",
+            field="driver",
+        )
+    with _installed(name):
+        import_module(f"callboard.drivers.{name}_engine")
+
+
+def _procrastinate(driven: Driven, concurrency: int) -> Engine:
+    check_driver("procrastinate", is_shared=hasattr(driven.log, "address"))
+    from callboard.drivers.procrastinate_engine import ProcrastinateEngine
+
+    address: PostgresAddress = getattr(driven.log, "address")  # noqa: B009 - only this log has it
+    return ProcrastinateEngine(
+        address, driven.log.owners, driven.clock, driven.workflows, concurrency
+    )
+
+
+@contextmanager
+def _installed(extra: str) -> Generator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtra(
+            f"The driver {extra} needs an optional package. Install it: "
+            f"pip install 'callboard[{extra}]'",
+            extra=extra,
+        ) from error
