@@ -1,0 +1,121 @@
+"""The workflows of the driver suite, in a file that `callboard worker` can load.
+
+Its agents write what they do to the file `effects` in the folder CALLBOARD_SUITE, and work for as
+long as there is a file `hold` in it. CALLBOARD_SUITE_VERSION chooses the version of a workflow.
+With CALLBOARD_SUITE_KILL, the process that loads this kills itself: `before 3` its third commit, or
+`after` it.
+"""
+
+import asyncio
+import os
+import signal
+from functools import wraps
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from callboard.drafts.model import State
+from callboard.engine.context import Context
+from callboard.engine.function_agent import agent
+from callboard.engine.live import LiveSession
+from callboard.engine.phase import Phase
+from callboard.engine.workflow import Workflow
+from callboard.interactions.questions import Approval
+
+FOLDER: Final = "CALLBOARD_SUITE"
+VERSION: Final = "CALLBOARD_SUITE_VERSION"
+KILL: Final = "CALLBOARD_SUITE_KILL"
+
+Version = Literal["old", "new"]
+
+_LOOK_AGAIN = 0.005
+
+
+def write_effect(*words: str) -> str:
+    """Write a line that survives the process; returns the last word."""
+    file = os.open(_folder() / "effects", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        os.write(file, (" ".join(words) + "\n").encode())
+    finally:
+        os.close(file)
+    return words[-1]
+
+
+def _folder() -> Path:
+    return Path(os.environ[FOLDER])
+
+
+@agent
+async def work(state: State, ctx: Context) -> str:
+    """Work for as long as it is told to, with one effect that must not be repeated."""
+    write_effect("ran", ctx.key)
+    try:
+        while (_folder() / "hold").exists():  # noqa: ASYNC110 - another process removes it
+            await asyncio.sleep(_LOOK_AGAIN)
+    except asyncio.CancelledError:
+        write_effect("cancelled", ctx.key)
+        raise
+    return await ctx.once("do", lambda: write_effect("once", ctx.key))
+
+
+reviewed = Workflow(
+    "suite-reviewed",
+    state=State,
+    phases=[
+        Phase("draft", agent=work, human=Approval("Send it?"), next="send"),
+        Phase("send", agent=work, terminal=True),
+    ],
+)
+"""An agent, a question, an agent."""
+
+
+def timed(name: str, seconds: float) -> Workflow:
+    """A question that is approved by its deadline, then an agent."""
+    return Workflow(
+        name,
+        state=State,
+        phases=[
+            Phase("ask", human=Approval("Now?", seconds, on_timeout="approve"), next="send"),
+            Phase("send", agent=work, terminal=True),
+        ],
+    )
+
+
+def changing(version: Version) -> Workflow:
+    """Two versions: the new one has a phase that the old one lacks, and the reverse."""
+    between = {"old": "removed", "new": "added"}[version]
+    return Workflow(
+        "suite-changing",
+        state=State,
+        version=version,
+        phases=[
+            Phase("draft", agent=work, next=between),
+            Phase(between, agent=work, human=Approval("Send it?"), next="send"),
+            Phase("send", agent=work, terminal=True),
+        ],
+    )
+
+
+def _die_at(when: str, number: int) -> None:
+    """Kill this process right before or after one of its commits to sessions that it drives."""
+    commit, count = LiveSession.commit, 0
+
+    @wraps(commit)
+    async def counted(self: LiveSession, *given: Any, **named: Any) -> Any:
+        nonlocal count
+        count += 1
+        if (count, when) == (number, "before"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        is_last = count == number
+        committed = await commit(self, *given, **named)
+        if is_last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return committed
+
+    LiveSession.commit = counted
+
+
+soon = timed("suite-soon", 0.5)
+late = timed("suite-late", 3600)
+changing_here = changing("old" if os.environ.get(VERSION) == "old" else "new")
+if KILL in os.environ:
+    _die_at(os.environ[KILL].split()[0], int(os.environ[KILL].split()[1]))

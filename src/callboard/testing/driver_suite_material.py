@@ -1,0 +1,202 @@
+"""What the driver suite works with: a log, servers in this process, and workers in their own."""
+
+import asyncio
+import os
+import signal
+from abc import ABC, abstractmethod
+from asyncio.subprocess import PIPE, Process
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from callboard.clock import SystemClock
+from callboard.drivers.choice import Driven
+from callboard.drivers.local import LocalDriver
+from callboard.drivers.watching import Dispatcher
+from callboard.engine.inbox import Inbox
+from callboard.engine.operations import Operations
+from callboard.engine.workflow import Workflow
+from callboard.events import names
+from callboard.events.envelope import Event
+from callboard.events.json_values import as_text
+from callboard.events.rows import Query
+from callboard.log.protocol import EventLog
+from callboard.testing import driver_suite_flow as flow
+
+FLOW: Final = Path(flow.__file__)
+PATIENCE: Final = 90.0
+"""Seconds after which something that has to happen is taken for lost."""
+_LOOK_AGAIN = 0.01
+
+
+class SuiteServer:
+    """What a server has: a handle on the log, a dispatcher, and no agents of its own."""
+
+    def __init__(self, log: EventLog, workflows: Sequence[Workflow]) -> None:
+        clock = SystemClock()
+        known = {one.name: one for one in workflows}
+        self.log = log
+        self.operations = Operations(log, clock)
+        self.inbox = Inbox(log, clock)
+        self.driven = Driven(log, LocalDriver(log, known, clock), known, clock)
+
+    async def start(self, workflow: Workflow, count: int, prefix: str = "s") -> list[str]:
+        """Start sessions, and leave them to a driver."""
+        sessions = [f"{prefix}{number}" for number in range(count)]
+        start = self.operations.start
+        await asyncio.gather(*(start(workflow, session_id=one) for one in sessions))
+        return sessions
+
+    async def answer_all(self) -> int:
+        """Answer every open question; returns how many there were."""
+        open_now = await self.inbox.find(status="pending")
+        for question in open_now:
+            await self.operations.answer(question.id, "yes", by="ada")
+        return len(open_now)
+
+    async def count(self, status: str) -> int:
+        """How many sessions have this status."""
+        return (await self.log.session_counts()).get(status, 0)
+
+
+class Fleet(ABC):
+    """The driver under test. Subclass it, and return one from the fixture `fleet`.
+
+    folder: an empty folder, where agents write what they did.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.hold = folder / "hold"
+        os.environ[flow.FOLDER] = str(folder)
+
+    @abstractmethod
+    def open_log(self) -> EventLog:
+        """Open another handle on the log, as another process would."""
+
+    @abstractmethod
+    def driver(self, driven: Driven, *, works: bool) -> Dispatcher:
+        """A dispatcher in this process: of a worker, or of a server that only wakes sessions."""
+
+    @abstractmethod
+    def command(self, *options: str) -> Sequence[str]:
+        """The command of a worker that drives the workflows of the file FLOW.
+
+        It prints a line when it is ready. `options` may be `--grace SECONDS`.
+        """
+
+    @abstractmethod
+    async def jobs(self) -> int:
+        """How many jobs the engine has, queued or running."""
+
+    @abstractmethod
+    def outage(self) -> AbstractAsyncContextManager[None]:
+        """The engine is away."""
+
+    @asynccontextmanager
+    async def worker(self, *options: str, **environment: str) -> AsyncGenerator[Process]:
+        """A worker in a process of its own, which is dead at the end."""
+        process = await asyncio.create_subprocess_exec(
+            *self.command(*options), stdout=PIPE, env={**os.environ, **environment}
+        )
+        try:
+            assert process.stdout is not None
+            async with asyncio.timeout(PATIENCE):
+                assert await process.stdout.readline(), "the worker ended at once"
+            yield process
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+
+    @asynccontextmanager
+    async def server(self, *workflows: Workflow) -> AsyncGenerator[SuiteServer]:
+        """A server in this process, which only wakes sessions."""
+        log = self.open_log()
+        server = SuiteServer(log, workflows or (flow.reviewed,))
+        driver = self.driver(server.driven, works=False)
+        await driver.start()
+        try:
+            yield server
+        finally:
+            await driver.stop(0)
+            await log.close()
+
+    def lines(self, word: str) -> list[str]:
+        """What agents wrote that starts with this word."""
+        file = self.folder / "effects"
+        lines = file.read_text().splitlines() if file.exists() else []
+        return [line for line in lines if line.split()[0] == word]
+
+    async def ran(self, count: int) -> None:
+        """Wait until so many agents have started."""
+        await until(lambda: len(self.lines("ran")) >= count)
+
+
+async def until(is_true: Callable[[], bool | Awaitable[bool]]) -> None:
+    """Wait for something that has to happen."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            found = is_true()
+            if found if isinstance(found, bool) else await found:
+                return
+            await asyncio.sleep(_LOOK_AGAIN)
+
+
+async def stands(server: SuiteServer, status: str, count: int) -> None:
+    """Wait until so many sessions have this status."""
+
+    async def is_so() -> bool:
+        return await server.count(status) == count
+
+    await until(is_so)
+
+
+async def reasons(server: SuiteServer, sessions: Sequence[str]) -> Counter[str]:
+    """Why agents were interrupted."""
+    found: Counter[str] = Counter()
+    for session in sessions:
+        events = await server.log.read(session)
+        found.update(one["reason"] for one in names.AGENT_INTERRUPTED.among(events))
+    return found
+
+
+async def check_ended(server: SuiteServer, sessions: Sequence[str]) -> None:
+    """Every session has completed, and nothing that was completed ran again."""
+    for session in sessions:
+        events = await server.log.read(session)
+        assert events[-1].name == names.COMPLETED, f"{session} ends with {events[-1].name}"
+        _check_runs(events)
+
+    async def is_settled() -> bool:
+        return await server.log.unsettled() == []
+
+    await until(is_settled)
+
+
+def _check_runs(events: Sequence[Event]) -> None:
+    completed: set[str] = set()
+    for event in events:
+        run = as_text(event.payload.get("run"))
+        assert event.name != names.AGENT_STARTED or run not in completed, f"{run} ran again"
+        if event.name == names.AGENT_COMPLETED:
+            assert run not in completed, f"{run} was completed twice"
+            completed.add(run)
+
+
+async def rows_of(server: SuiteServer, session: str) -> dict[str, object]:
+    """The row of a session."""
+    [row] = await server.log.rows(Query("sessions", {"id": session}))
+    return row
+
+
+def freeze(process: Process) -> None:
+    """Stop a process, as a machine that hangs would."""
+    process.send_signal(signal.SIGSTOP)
+
+
+def thaw(process: Process) -> None:
+    """Let a frozen process continue."""
+    process.send_signal(signal.SIGCONT)
