@@ -12,7 +12,7 @@ _DISCONNECT = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
     "WHERE datname = current_database() AND pid <> pg_backend_pid()"
 )
-_OTHERS = ("tokens", "server_state", "owners")
+_OTHERS = ("tokens", "server_state", "limits", "slots", "owners")
 _EMPTY = [
     *(f"DELETE FROM {table}" for table in (*KEYS, "events", "streams", *_OTHERS)),
     "UPDATE log SET seq = 0, incarnation = 1",

@@ -108,6 +108,18 @@ async def write_many(log: EventLog, name: str) -> None:
     say("done")
 
 
+async def hold_slots(log: EventLog, name: str) -> None:
+    """Take two slots, wait for a third, and say so."""
+    for number in range(2):
+        await log.slots.take("llm", f"{name}{number}", "run")
+    waiting = asyncio.create_task(log.slots.take("llm", f"{name}2", "run"))
+    while not any(limit.waiting for limit in await log.slots.list()):
+        await asyncio.sleep(0.01)
+    say("holding")
+    await told()
+    waiting.cancel()
+
+
 async def rebuild_for_ever(log: EventLog, name: str) -> None:
     """Make the views again and again."""
     while True:
@@ -125,6 +137,7 @@ ROLES: dict[str, Callable[[EventLog, str], Coroutine[Any, Any, None]]] = {
         append_once,
         append_when_told,
         write_many,
+        hold_slots,
         rebuild_for_ever,
     )
 }

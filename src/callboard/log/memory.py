@@ -21,6 +21,7 @@ from callboard.log.admission import (
     admit_gone,
 )
 from callboard.log.listeners import Listeners, Tailed
+from callboard.log.memory_slots import MemorySlots, SharedSlots
 from callboard.log.memory_tables import (
     MemoryOwners,
     MemoryServerState,
@@ -41,6 +42,7 @@ from callboard.log.protocol import (
 from callboard.log.quota import Quota
 from callboard.log.records import StoredEvent, id_text, record, restore
 from callboard.log.registry import Description
+from callboard.log.slots import SlotQueue
 
 
 @dataclass(slots=True, eq=False)
@@ -100,6 +102,7 @@ class SharedMemory:
     described: dict[str, Description] = field(default_factory=dict[str, Description])
     tokens: MemoryTokens = field(default_factory=MemoryTokens)
     state: StoredState = field(default_factory=StoredState)
+    slots: SharedSlots = field(default_factory=SharedSlots)
 
 
 class MemoryLog(Tailed):
@@ -131,6 +134,8 @@ class MemoryLog(Tailed):
         )
         self._claimant = Claimant(self.owner, self.owners.alive)
         self.memory.living[self.owner] = self.listeners
+        slots = MemorySlots(self.owner, self.memory.slots, self.memory.living, self._wake)
+        self.slots = SlotQueue(slots, self._clock, self.on_change)
 
     async def append(
         self, stream: str, events: Sequence[NewEvent], writing: Writing = ANYHOW
@@ -179,7 +184,7 @@ class MemoryLog(Tailed):
         found = self.memory.streams.get(stream)
         return None if found is None or found.hidden else found
 
-    def _wake(self, stream: str, head: int | None) -> None:
+    def _wake(self, stream: str = "", head: int | None = None) -> None:
         for listeners in tuple(self.memory.living.values()):
             listeners.wake({stream: head if listeners is self.listeners else None})
 
@@ -362,6 +367,7 @@ class MemoryLog(Tailed):
         """Release every lease and end every tail."""
         if self.closed:
             return
+        await self.slots.close()
         for stream in self.memory.streams.values():
             now = stream.standing
             if now.owner == self.owner:
@@ -371,6 +377,7 @@ class MemoryLog(Tailed):
     def crash(self) -> None:
         """Stop as `kill -9` would: leases aren't released, and their owner is dead."""
         self.closed = True
+        self.slots.crash()
         self.memory.living.pop(self.owner, None)
         self.listeners.wake_all()
 

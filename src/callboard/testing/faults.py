@@ -24,6 +24,7 @@ from callboard.log.protocol import (
     Notify,
     NotifyAppend,
     ServerState,
+    SlotStore,
     TokenStore,
     Writing,
 )
@@ -192,6 +193,12 @@ class FaultyLog:
         """Who has the log open."""
         self.check()
         return self.log.owners
+
+    @property
+    def slots(self) -> SlotStore:
+        """The slots of limits."""
+        self.check()
+        return self.log.slots
 
     def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
         """Past events, then new ones as they come."""

@@ -13,6 +13,7 @@ from psycopg.rows import TupleRow
 from callboard.errors import StoreError
 from callboard.log.postgres.copied_tables import (
     EVENTS,
+    LIMITS,
     STREAMS,
     TOKENS,
     CopiedRow,
@@ -62,7 +63,7 @@ class _Comparison:
         self._target = target
         self._name = name
         self._progress = progress
-        self._tables = [STREAMS, EVENTS, TOKENS, *views()]
+        self._tables = [STREAMS, EVENTS, TOKENS, LIMITS, *views()]
         self._done = 0
         self._total = sum(table.count(source) for table in self._tables)
 
@@ -72,6 +73,7 @@ class _Comparison:
             table.name: self._compare(table, digest.update if table is EVENTS else None)
             for table in self._tables
         }
+        counts.pop(LIMITS.name)
         self._compare_sequences()
         self._progress("Comparing", self._total, self._total)
         return Compared(

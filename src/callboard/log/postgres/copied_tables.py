@@ -166,6 +166,7 @@ TOKENS = CopiedTable(
         "revoked_at": "number",
     },
 )
+LIMITS = CopiedTable("limits", ("name",), {"name": "text", "number": "number"})
 
 
 def views() -> list[CopiedTable]:

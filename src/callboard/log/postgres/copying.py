@@ -22,6 +22,7 @@ from callboard.log.postgres.comparison import Compared, compare
 from callboard.log.postgres.connections import PostgresAddress
 from callboard.log.postgres.copied_tables import (
     EVENTS,
+    LIMITS,
     STREAMS,
     TOKENS,
     CopiedRow,
@@ -222,7 +223,7 @@ class _Copy:
 
 def _others() -> list[CopiedTable]:
     """The tables that are written after the events."""
-    return [STREAMS, *views(), TOKENS]
+    return [STREAMS, *views(), TOKENS, LIMITS]
 
 
 def _batches(rows: Iterator[CopiedRow]) -> Iterator[list[CopiedRow]]:

@@ -28,6 +28,7 @@ from callboard.log.postgres.owners import PostgresOwners
 from callboard.log.postgres.plan import Rules
 from callboard.log.postgres.reader import PostgresReader
 from callboard.log.postgres.server_state import PostgresServerState
+from callboard.log.postgres.slots import PostgresSlots
 from callboard.log.postgres.tokens import PostgresTokens
 from callboard.log.protocol import (
     ANYHOW,
@@ -38,6 +39,7 @@ from callboard.log.protocol import (
     Writing,
     no_views,
 )
+from callboard.log.slots import SlotQueue
 
 Result = TypeVar("Result")
 
@@ -137,6 +139,7 @@ class PostgresLog(Tailed):
         self.owners = PostgresOwners(
             handle, lambda: self._live().pool, lambda: self._live().liveness
         )
+        self.slots = SlotQueue(PostgresSlots(self.owner, self._live), handle.clock, self.on_change)
 
     @classmethod
     def open(
@@ -312,6 +315,7 @@ class PostgresLog(Tailed):
         if self.closed or live is None or live.loop is not asyncio.get_running_loop():
             self.crash()
             return
+        await self.slots.close()
         self.closed = True
         await live.queue.drain()
         # If the server is away, close anyway: a dead owner owns nothing.
@@ -323,6 +327,7 @@ class PostgresLog(Tailed):
     def crash(self) -> None:
         """Stop as `kill -9` would: nothing is finished, and no lease is released. For tests."""
         self.closed = True
+        self.slots.crash()
         if self._connected is not None:
             self._connected.crash()
         with suppress(RuntimeError):  # Without a loop, no one listens.

@@ -30,6 +30,7 @@ from callboard.log.protocol import (
     Writing,
     no_views,
 )
+from callboard.log.slots import SlotQueue
 from callboard.log.sqlite.backup import (
     Progress,
     back_up,
@@ -49,6 +50,7 @@ from callboard.log.sqlite.reader import Reader
 from callboard.log.sqlite.server_state import SqliteServerState
 from callboard.log.sqlite.session_counts import SessionCounts
 from callboard.log.sqlite.setup import live_folder, set_up
+from callboard.log.sqlite.slots import SqliteSlots
 from callboard.log.sqlite.table_access import TableAccess
 from callboard.log.sqlite.tokens import SqliteTokens
 from callboard.log.sqlite.transaction import WriteTarget
@@ -101,6 +103,8 @@ class SqliteLog(Tailed):
         access = TableAccess(self._reading, database, self._reads, self._do)
         self.tokens = SqliteTokens(access)
         self.server_state = SqliteServerState(access, owners, self._heartbeat, place.clock.now_ms)
+        slots = SqliteSlots(self._reading, database, self._reads, self._do_as_owner, owners)
+        self.slots = SlotQueue(slots, place.clock, self.on_change)
 
     @classmethod
     def open(
@@ -321,10 +325,18 @@ class SqliteLog(Tailed):
         self._check_open()
         return await self._writer.run(work)
 
+    async def _do_as_owner(self, work: Callable[[], Result]) -> Result:
+        """Run it in the same way, for what is ours as long as we are alive; notify the others."""
+        self._heartbeat.start()
+        result = await self._do(work)
+        self._doorbell.ring()
+        return result
+
     async def close(self) -> None:
         """Finish what was started, release the leases, end the tails, and close every file."""
         if self.closed:
             return
+        await self.slots.close()
         self.closed = True
         await self._writer.drain()
         if self._committer.held:
@@ -340,6 +352,7 @@ class SqliteLog(Tailed):
         For tests. The files that a dead process leaves behind stay as well.
         """
         self.closed = True
+        self.slots.crash()
         self._writer.abandon()
         self.listeners.wake_all()
         self._let_go(crashed=True)
