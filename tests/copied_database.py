@@ -51,7 +51,7 @@ trip = Workflow(
 
 
 async def fill(path: Path) -> None:
-    """Sessions, forks, a deleted one that a fork reads, odd events, plates and tokens."""
+    """Sessions, forks, a deleted one that a fork reads, odd events, plates, tokens and a limit."""
     async with Callboard.open(path, [trip]) as board:
         for session in ("waiting", "answered", "deleted"):
             await board.run(trip, f"Rome\x00\N{CHIPMUNK}{session}", session_id=session)
@@ -66,6 +66,7 @@ async def fill(path: Path) -> None:
             await board.plates.hear(
                 Report("claude", session, (Entry("session_start", {}),), project_path="/x\x00y")
             )
+        await board.limits.set("openai", 8)
         await board.tokens.create("ci", "read", groups=["release"])
         await board.tokens.revoke((await board.tokens.create("old", "admin")).token.id)
         noise = random.Random(1).randbytes(500_000).hex()
@@ -99,6 +100,7 @@ async def contents(board: Callboard) -> dict[str, object]:
         "questions": _shown(await board.people.find()),
         "plates": _shown(await board.plates.all()),
         "tokens": await log.tokens.list(),
+        "limits": await log.slots.list(),
     }
     found |= {table: _shown(await log.rows(Query(table))) for table in KEYS}
     streams = {event.session_id for _, event in await log.read_all(0)} | {"deleted"}

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from callboard.board.hosts import local_host
 from callboard.board.human import Human
+from callboard.board.limits import AgentLimits
 from callboard.board.plates import Plates
 from callboard.board.tokens import AccessTokens
 from callboard.clock import Clock, SystemClock
 from callboard.drivers.execution import Execution, Runtime, Starting
 from callboard.drivers.local import LocalDriver, Manner
 from callboard.drivers.session_reader import SessionReader
+from callboard.engine.current_execution import waiting_elsewhere
 from callboard.engine.forking import Edits, Forking
 from callboard.engine.inbox import Inbox
 from callboard.engine.observers import Observation
@@ -60,6 +62,7 @@ class Callboard(SessionReader):
         self.human = Human(self.people)
         self.plates = Plates(log, self.clock, local_host)
         self.tokens = AccessTokens(log.tokens, self.clock)
+        self.limits = AgentLimits(log.slots)
         self.statistics = Statistics(log, self.clock)
         self.driver = LocalDriver(log, self.workflows, self.clock)
 
@@ -261,7 +264,8 @@ class Callboard(SessionReader):
         """Drive a session until it waits, pauses or ends."""
         observation = Observation(None, on_event)
         listener = observation.tell if observation.wanted else None
-        await self.driver.drive(session_id, Manner(as_handler(human_input), listener))
+        async with waiting_elsewhere():
+            await self.driver.drive(session_id, Manner(as_handler(human_input), listener))
         await observation.finish()
         return await self.session(session_id)
 
@@ -346,15 +350,10 @@ def run(  # noqa: PLR0913 - public API, all by keyword
         board = Callboard.open(db, [workflow])
         return _running(board, board.close)
 
+    told = with_status_files(None, status_files)
     return Execution(
         open_log,
-        Starting(
-            workflow,
-            session_id or short_id(),
-            input,
-            with_status_files(None, status_files),
-            title,
-        ),
+        Starting(workflow, session_id or short_id(), input, told, title),
         people=as_handler(human_input),
         observation=Observation(observer, on_event),
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from callboard.board.question_protocols import Questions
-from callboard.engine.current_execution import chosen_session, current, folder
+from callboard.engine.current_execution import chosen_session, current, folder, waiting_elsewhere
 from callboard.engine.questions import closed
 from callboard.events.json_values import Object, as_object
 from callboard.interactions.configs import KIND
@@ -141,7 +141,8 @@ class Human:
             assignees=assignees,
             key=key,
         )
-        return _answer(await self._questions.ended(asked.id))
+        async with waiting_elsewhere():
+            return _answer(await self._questions.ended(asked.id))
 
 
 def _type_of(options: Sequence[str] | None, input: bool) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from callboard.clock import Clock
 from callboard.drivers.local import LocalDriver, Manner
+from callboard.engine.current_execution import waiting_elsewhere
 from callboard.engine.observers import Observation
 from callboard.engine.operations import Operations, begin
 from callboard.engine.ports import HumanInput
@@ -106,7 +107,11 @@ class Execution:
         return self._task
 
     def __await__(self) -> Generator[object, None, Result]:
-        return (self._task or self._start(self._run(first=True))).__await__()
+        return self._finished(self._task or self._start(self._run(first=True))).__await__()
+
+    async def _finished(self, running: asyncio.Task[Result]) -> Result:
+        async with waiting_elsewhere():
+            return await running
 
     def pause(self, *, interrupt: bool = False) -> asyncio.Future[bool]:
         """Pause once the current agent has finished; with `interrupt`, stop it right away."""

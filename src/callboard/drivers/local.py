@@ -34,7 +34,8 @@ class Manner:
     """How to drive a session: handler, listener, and how long to keep a waiting agent in memory.
 
     `parks` and `leaving` are for a driver that keeps watching: release a session while it only
-    waits for its next attempt, and start no more agents once `leaving` returns true.
+    waits for its next attempt, and start no more agents once `leaving` returns true. `idles` is
+    called when a session starts or stops to wait for a slot of a limit.
     """
 
     people: HumanInput | None = None
@@ -42,6 +43,7 @@ class Manner:
     linger: float | None = None
     parks: bool = False
     leaving: Callable[[], bool] = lambda: False
+    idles: Callable[[bool], None] = lambda idle: None
 
     @property
     def patience(self) -> float:
@@ -172,6 +174,7 @@ class LocalDriver:
             linger=manner.patience,
             parks=manner.parks,
             leaving=manner.leaving,
+            idles=manner.idles,
         )
         with self._alone(live.session_id, drive):
             view = await drive.run(prelude, self._warm.take(live.session_id, live.workflow))

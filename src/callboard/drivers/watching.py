@@ -24,6 +24,8 @@ SWEEP_EVERY = 0.5
 # Looking takes at most a twentieth of the time, however much there is to look at.
 _SHARE = 20
 _AFTER_A_FAILURE = 1.0
+_MOST_IDLE = 1000
+"""So many sessions that wait for a slot of a limit don't keep others from being driven."""
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +54,10 @@ class Dispatcher:
         self._log = log
         self._clock = clock
         self._concurrency = concurrency
-        self._manner = Manner(parks=True, leaving=lambda: self._stopping)
+        self._manner = Manner(
+            parks=True, leaving=lambda: self._stopping, idles=self._idled
+        )
+        self._idle = 0
         self._lookout = Lookout(log, clock)
         self._backlog = Backlog()
         self._called: set[str] = set()
@@ -267,10 +272,17 @@ class Dispatcher:
         return min(waits)
 
     def _pump(self) -> None:
-        """Fill every free slot with a session from the queue."""
-        while self._backlog and not self._stopping and len(self._driving) < self._concurrency:
+        """Drive as many sessions from the queue as possible."""
+        while self._backlog and not self._stopping and self._has_room():
             session_id = self._backlog.take()
             self._driving[session_id] = asyncio.create_task(self._attend(session_id))
+
+    def _has_room(self) -> bool:
+        return len(self._driving) - min(self._idle, _MOST_IDLE) < self._concurrency
+
+    def _idled(self, idle: bool) -> None:
+        self._idle += 1 if idle else -1
+        self._pump()
 
     async def _attend(self, session_id: str) -> None:
         try:

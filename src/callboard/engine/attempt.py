@@ -15,6 +15,7 @@ from callboard.engine.live import LiveSession
 from callboard.engine.phase import Timeout
 from callboard.engine.ports import Agent, Item, Output
 from callboard.engine.scene import Scene
+from callboard.engine.slots import RunSlot
 from callboard.engine.tasks import ask, close
 from callboard.errors import (
     AgentError,
@@ -111,6 +112,7 @@ class RunDesk:
         place: RunPlace,
         waiting: "dict[str, RunDesk]",
         waits: Callable[[], None],
+        slot: RunSlot | None = None,
     ) -> None:
         """Prepare an attempt; `work` runs it.
 
@@ -121,6 +123,7 @@ class RunDesk:
             waiting: desks whose agents wait for a person, by run; the one that has waited longest
                 first.
             waits: called whenever the agent starts to wait for an answer.
+            slot: the agent's slot, if its phase has a limit.
         """
         self.place = place
         self.waiting_for: set[str] = set()
@@ -130,6 +133,7 @@ class RunDesk:
         self._agent = agent
         self._waiting = waiting
         self._waits = waits
+        self._slot = slot
         self._narrator: Narrator | None = None
         self._asked: defaultdict[tuple[object, ...], int] = defaultdict(int)
         self._budget: Budget | None = None
@@ -182,7 +186,7 @@ class RunDesk:
         raise asyncio.CancelledError
 
     async def _consume(self) -> Output:
-        execution = enter(self.place.session_id)
+        execution = enter(self.place.session_id, self._slot)
         state, agent = self._live.state.read(), self._agent
         try:
             if isinstance(agent, FunctionAgent) and not agent.streams:
@@ -242,6 +246,13 @@ class RunDesk:
         return ask(scene.batch, question, asker)
 
     async def _wait(self, question: str) -> Asked:
+        asked = self._live.view.questions.get(question)
+        is_open = asked is None or asked.status == "pending"
+        with self._budget.waiting() if self._budget else nullcontext():
+            async with self._slot.given_up() if self._slot and is_open else nullcontext():
+                return await self._answer(question)
+
+    async def _answer(self, question: str) -> Asked:
         self.waiting_for.add(question)
         if self.waiting_since is None:
             self.waiting_since = self._live.clock.monotonic()
@@ -249,8 +260,7 @@ class RunDesk:
         # If the question was found again, there is no event that would notify the driver.
         self._waits()
         try:
-            with self._budget.waiting() if self._budget else nullcontext():
-                return await self._live.answer_to(question)
+            return await self._live.answer_to(question)
         finally:
             self.waiting_for.discard(question)
             if not self.waiting_for:

@@ -7,6 +7,7 @@ from typing import NoReturn
 from callboard.drafts.shape import StateType
 from callboard.engine.phase import Phase, Step
 from callboard.errors import DefinitionError
+from callboard.events.limits import LIMIT_NAME, is_limit_name
 from callboard.interactions.questions import seconds
 from callboard.interactions.rendering import is_question
 
@@ -48,12 +49,14 @@ def _faults(phase: Phase) -> Iterator[str]:
         yield f"human must be {allowed}"
     if phase.on_answer is not None and phase.human is None:
         yield "on_answer needs human; add human=Approval(...) or Choice(...)"
+    if phase.limit is not None and not is_limit_name(phase.limit):
+        yield f"limit={phase.limit!r}; use {LIMIT_NAME}"
     yield from _function_faults(phase)
     yield from _number_faults(phase)
 
 
 def _agentless_faults(phase: Phase) -> Iterator[str]:
-    for option in ("update", "retry", "timeout", "for_each", "on_uncertain"):
+    for option in ("update", "retry", "timeout", "for_each", "on_uncertain", "limit"):
         if getattr(phase, option) is not None:
             yield f"{option} needs an agent; add agent=..."
     if phase.on_error == "ask":

@@ -5,24 +5,27 @@ Kept in a context variable, so that each agent sees its own session, no matter h
 
 import asyncio
 import os
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
 
+from callboard.engine.slots import RunSlot
 from callboard.errors import NoExecution
 
 
 class CurrentExecution(NamedTuple):
     """A session that runs here, and the folder that its agent works in, if known.
 
-    `asking` has the questions that the agent asked and that are not recorded yet.
+    `asking` has the questions that the agent asked and that are not recorded yet; `slot` is the
+    agent's slot, if its phase has a limit.
     """
 
     session_id: str
     asking: set[asyncio.Future[str]]
     cwd: str | None = None
+    slot: RunSlot | None = None
 
     async def recorded(self) -> None:
         """Wait until everything that the agent asked for is recorded, or has failed to be.
@@ -36,9 +39,9 @@ class CurrentExecution(NamedTuple):
 _current: ContextVar[CurrentExecution | None] = ContextVar("callboard_execution", default=None)
 
 
-def enter(session_id: str) -> CurrentExecution:
+def enter(session_id: str, slot: RunSlot | None = None) -> CurrentExecution:
     """Make this session the current one for the rest of this task."""
-    execution = CurrentExecution(session_id, set())
+    execution = CurrentExecution(session_id, set(), slot=slot)
     _current.set(execution)
     return execution
 
@@ -54,6 +57,20 @@ def asks(question: asyncio.Future[str]) -> None:
 def current() -> CurrentExecution | None:
     """The current execution; None outside of an agent."""
     return _current.get()
+
+
+@asynccontextmanager
+async def waiting_elsewhere() -> AsyncGenerator[None]:
+    """Wait for another session: an agent that does so gives up its slot meanwhile.
+
+    Otherwise the other session's agents might wait for the slot that this one has.
+    """
+    running = current()
+    if running is None or running.slot is None:
+        yield
+        return
+    async with running.slot.given_up():
+        yield
 
 
 def chosen_session(session_id: str | None, *, standalone: bool) -> str | None:

@@ -352,5 +352,13 @@ def _uncertain_error(step: Step, run: Run) -> ErrorDescription:
 
 
 def _next_wake(view: SessionView) -> int | None:
-    moments = (view.open.retries.earliest(), view.open.deadlines.earliest())
+    return _earlier(view.open.retries.earliest(), view.open.deadlines.earliest())
+
+
+def next_wake_after(view: SessionView, now: int) -> int | None:
+    """When to decide again, although nothing that is due now can be started."""
+    return _earlier(view.open.retries.later_than(now), view.open.deadlines.earliest())
+
+
+def _earlier(*moments: int | None) -> int | None:
     return min((at for at in moments if at is not None), default=None)

@@ -19,6 +19,7 @@ class PhaseInfo(Shape):
     terminal: bool = False
     leads_to: tuple[str, ...] | None = None
     """The phases it can lead to; None if a function decides and `to` is not given."""
+    limit: Annotated[str | None, "The limit of its agents, if it names one."] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class WorkflowInfo(Shape):
                 step.human is not None,
                 step.phase.terminal,
                 step.leads_to,
+                step.phase.limit,
             )
             for step in workflow.steps.values()
         )

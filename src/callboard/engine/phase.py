@@ -73,6 +73,9 @@ class Phase:
         on_error: What to do when the agent has failed and no attempts are left: `"fail"` the
             workflow, or `"ask"` a person, who can retry, skip the phase (with `for_each`, the item)
             or fail it.
+        limit: The name of a limit. At most so many agents with this name run at once, in all
+            processes and workflows that use the database. `callboard limit NAME NUMBER` sets the
+            number; without one, there is no limit.
     """
 
     name: str | None = None
@@ -94,6 +97,7 @@ class Phase:
     before: Callable[..., object] | None = None
     after: Callable[..., object] | None = None
     on_error: OnError = "fail"
+    limit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from callboard.engine.perform import broke, complete, interrupt, perform, start
 from callboard.engine.phase import Timeout
 from callboard.engine.ports import HumanInput
 from callboard.engine.scene import Scene
+from callboard.engine.slots import DriveSlots
 from callboard.engine.warm import WarmSession
 from callboard.errors import CallboardError, OwnershipLost, Unwound, WorkflowNotFound
 from callboard.events import names
@@ -50,6 +51,7 @@ class Drive:
         linger: float = LINGER,
         parks: bool = False,
         leaving: Callable[[], bool] = lambda: False,
+        idles: Callable[[bool], None] = lambda idle: None,
     ) -> None:
         """Prepare a drive; `run` starts it.
 
@@ -61,12 +63,15 @@ class Drive:
                 else watches for due retries.
             leaving: whether to start no more agents, and release the session when those that run
                 have finished.
+            idles: called with True when there is nothing to do until there is a slot for an agent,
+                and with False when that is over.
         """
         self._live = live
         self._people = questions_of(live, people, self.nudge)
         self._linger = linger
         self._parks = parks
         self._leaving = leaving
+        self._slots = DriveSlots(live.log, live.session_id, self._slot_granted, idles)
         self._declined = False
         self._unknown_phase: str | None = None
         self._lost_phases: set[str] = set()
@@ -175,6 +180,10 @@ class Drive:
                 self.nudge()
                 return
 
+    def _slot_granted(self, error: BaseException | None) -> None:
+        self._error = self._error or error
+        self.nudge()
+
     def nudge(self) -> None:
         """Check again whether to leave, and what there is to do."""
         self._attend = True
@@ -186,6 +195,7 @@ class Drive:
             self._prelude(scene)
         self._starting, self._wake_at, self._more = [], None, False
         self._declined, self._unknown_phase = False, None
+        self._slots.forget()
         # An agent that finishes during the commit is handled in the next turn.
         self._handled = list(self._finished)
         view = scene.batch.view
@@ -221,7 +231,11 @@ class Drive:
             if self._leaving():
                 self._declined = True
                 return False
-            self._starting += [self._place(scene, run) for run in decision.runs]
+            limit, runs = scene.step.phase.limit, decision.runs
+            if limit is not None and not (runs := self._slots.ready(limit, runs)):
+                self._wake_at = d.next_wake_after(scene.batch.view, scene.batch.now)
+                return False
+            self._starting += [self._place(scene, run) for run in runs]
             return True
         if isinstance(decision, d.Hold) and decision.phase not in self._lost_phases:
             # A newer or older version may know it.
@@ -255,7 +269,7 @@ class Drive:
         view = self._live.view
         if view.ended or view.paused:
             return True
-        if self._more or self._starting or len(self._tasks) > len(self._finished):
+        if self._more or self._starting or self._slots or len(self._tasks) > len(self._finished):
             return False
         if self._declined or self._people.will_answer(view):
             return False
@@ -271,6 +285,7 @@ class Drive:
         for place in self._starting:
             self._launch(place)
         self._starting = []
+        self._slots.request(busy=bool(self._tasks))
         if view.ended:
             self._stop_agents("stopped")
         elif view.pausing is not None:
@@ -281,9 +296,14 @@ class Drive:
     def _launch(self, place: RunPlace) -> None:
         step = self._live.workflow.steps[place.phase]
         assert step.agent is not None
-        desk = RunDesk(self._live, step.agent, place, self._waiting, self._wake.set)
+        slot = self._slots.pop(place.run)
+        desk = RunDesk(self._live, step.agent, place, self._waiting, self._wake.set, slot)
         self._desks[place.run] = desk
-        self._tasks[place.run] = self._loop.create_task(self._work(desk, step.phase.timeout))
+        task = self._loop.create_task(self._work(desk, step.phase.timeout))
+        self._tasks[place.run] = task
+        if slot is not None:
+            # Also if the task is cancelled before it has started.
+            task.add_done_callback(lambda _: slot.end())
 
     async def _work(self, desk: RunDesk, timeout: Timeout) -> None:
         run = desk.place.run
@@ -356,6 +376,7 @@ class Drive:
 
     async def _put_down(self) -> None:
         """Stop whatever still runs, and release the lease if the session is not settled."""
+        self._slots.close()
         for task in self._tasks.values():
             task.cancel()
         stopping = [*self._tasks.values(), *self._people.leave()]

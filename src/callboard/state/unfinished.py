@@ -44,6 +44,12 @@ class Moments:
         """The earliest due time."""
         return self._heap[0][0] if self._heap else None
 
+    def later_than(self, now: int) -> int | None:
+        """The earliest due time after this one."""
+        if not self._heap or self._heap[0][0] > now:
+            return self.earliest()
+        return min((at for at in self._at.values() if at > now), default=None)
+
     def first(self) -> str:
         """The key that is due first."""
         return self._heap[0][2]
