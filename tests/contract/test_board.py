@@ -35,6 +35,7 @@ from callboard.errors import (
 )
 from callboard.events.envelope import Event
 from callboard.events.json_values import as_object
+from callboard.events.limits import AgentSlot
 from callboard.events.names import REQUESTED
 from callboard.ids import short_id
 from callboard.interactions.records import Interaction
@@ -69,6 +70,8 @@ flow = Workflow(
     ],
 )
 reviewed = Workflow("reviewed", state=Count, phases=[Phase("a", human=review, terminal=True)])
+counting = Phase("count", agent=count, update=add, terminal=True, limit="counting")
+limited = Workflow("limited", state=Count, phases=[counting])
 broken = Workflow("broken", state=Count, phases=[Phase("a", agent=break_down, terminal=True)])
 """
 
@@ -744,6 +747,56 @@ class TestTokens:
         with pytest.raises(ValidationError) as caught:
             await board.tokens.create(**wanted)
         assert caught.value.context["field"] == field
+
+
+class TestLimits:
+    async def test_a_number_is_set_changed_and_removed(self, board: Board):
+        name = f"open ai/{short_id()} ä"
+        for number in (0, 8):
+            limit = await board.limits.set(name, number)
+            assert limit.to_wire() == {
+                "name": name,
+                "number": number,
+                "inUse": 0,
+                "waiting": 0,
+                "slots": [],
+            }
+            assert limit in await board.limits.list()
+        assert (await board.limits.remove(name)).number == 8
+        assert name not in [one.name for one in await board.limits.list()]
+        with pytest.raises(NotFound):
+            await board.limits.remove(name)
+
+    async def test_who_has_a_slot_and_who_waits(self, board: Board):
+        await board.limits.set("counting", 0)
+        session = await board.start("limited")
+        drive = asyncio.ensure_future(board.drive(session))
+        async with asyncio.timeout(90):
+            while not (found := await queued(board, session)):
+                await asyncio.sleep(0.01)
+        [slot] = found
+        assert (slot.session_id, slot.run, slot.waiting) == (session, "count#1", True)
+        assert slot.since <= board.clock.now_ms()
+        assert await queued(board, "another session") == []
+        await board.limits.set("counting", 1)
+        assert (await drive).status == "completed"
+        async with asyncio.timeout(90):
+            while await queued(board, session):
+                await asyncio.sleep(0.01)
+
+    @pytest.mark.parametrize(
+        ("field", "name", "number"),
+        [("name", " x", 1), ("name", "x" * 65, 1), ("number", "x", -1), ("number", "x", 1_000_001)],
+    )
+    async def test_a_wrong_limit_is_refused(self, board: Board, field: str, name: str, number: int):
+        with pytest.raises(ValidationError) as caught:
+            await board.limits.set(name, number)
+        assert caught.value.context["field"] == field
+
+
+async def queued(board: Board, session: str) -> list[AgentSlot]:
+    """The slots that a session has or waits for."""
+    return [slot for limit in await board.limits.list(session) for slot in limit.slots]
 
 
 async def test_the_clock_tells_the_time(board: Board):

@@ -257,6 +257,12 @@ def special(asked: Asked, texts: Texts) -> dict[Place, list[Sent]]:
             *(post("/tokens", b'{"scope":"read","name":"%b"}' % one) for one in texts),
         ],
         ("DELETE", "/tokens/{token_id}"): [],
+        ("GET", "/limits"): [get(f"/limits?sessionId={NO_ID}")],
+        ("PUT", "/limits/{name:path}"): [
+            Sent("PUT", f"/limits/{NO_ID}", b'{"number":1}'),
+            Sent("PUT", "/limits/x", b'{"number":1%b}' % (b"0" * 4000)),
+        ],
+        ("DELETE", "/limits/{name:path}"): [],
         ("GET", "/server"): [],
         ("GET", "/settings/hooks"): [],
         ("POST", "/settings/hooks/{agent}/install"): [],

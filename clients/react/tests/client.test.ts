@@ -51,6 +51,16 @@ it('tells errors apart by their code', async () => {
   await expect(nowhere.listWorkflows()).rejects.toThrow(ServerUnreachable)
 })
 
+it('sets, lists and removes limits', async () => {
+  const board = client()
+  const limit = { name: 'open ai/1', number: 8, inUse: 0, waiting: 0, slots: [] }
+  expect(await board.setLimit('open ai/1', 8)).toEqual(limit)
+  expect(await board.listLimits()).toContainEqual(limit)
+  expect(await board.listLimits({ sessionId: 'x' })).toContainEqual(limit)
+  expect(await board.removeLimit('open ai/1')).toEqual(limit)
+  await expect(board.removeLimit('open ai/1')).rejects.toThrow(NotFound)
+})
+
 it('says that something else answered in place of a server', async () => {
   const other = createServer((_, answer) => answer.end('<html>'))
   await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))

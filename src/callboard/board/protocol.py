@@ -7,6 +7,7 @@ protocol, or just the part that it needs. `tests/contract/test_board.py` tests b
 from typing import Protocol
 
 from callboard.board.hook_backlog import HookBacklog
+from callboard.board.limits import BoardLimits
 from callboard.board.plate import Plate
 from callboard.board.question_protocols import Answering, Questions
 from callboard.board.session_protocols import (
@@ -130,6 +131,11 @@ class Board(SessionReading, SessionHistory, SessionRunning, SessionControl, Answ
     @property
     def tokens(self) -> BoardTokens:
         """The access tokens."""
+        ...
+
+    @property
+    def limits(self) -> BoardLimits:
+        """How many agents of a kind may run at once."""
         ...
 
     async def close(self) -> None:

@@ -16,6 +16,7 @@ from callboard.events import names
 from callboard.events.codec import dump_json
 from callboard.events.envelope import Event
 from callboard.events.json_values import as_list, as_object, as_text, objects
+from callboard.events.limits import AgentLimit
 from callboard.events.moments import from_ms
 from callboard.events.status import ENDED
 from callboard.interactions.answer_text import answer_text
@@ -27,7 +28,7 @@ from callboard.state.session import SessionView
 
 Kind = Literal[
     "completed", "failed", "cancelled", "paused", "pausing", "waiting", "held",
-    "retrying", "driven", "orphaned", "idle", "tasks",
+    "retrying", "limited", "driven", "orphaned", "idle", "tasks",
 ]  # fmt: skip
 
 _PROMPT = 100
@@ -55,6 +56,8 @@ class Situation:
     """Whether a server drives it, so that it continues by itself when it can."""
     left_open: Sequence[Interaction] = ()
     """The interactive sessions that outlive it, once it has ended."""
+    limits: Sequence[AgentLimit] = ()
+    """The limits of agents, with the slots that this session has or waits for."""
 
     @property
     def id(self) -> str:
@@ -181,6 +184,8 @@ def _moving(now: Situation) -> Reason:
     retry = _next_retry(now)
     if retry is not None:
         return retry
+    if now.is_driven and (limited := _limited(now)):
+        return limited
     if now.is_driven:
         return Reason("driven", f"It is running: {_doing(now)} {_driver(now)} is driving it.")
     if now.view.tasks:
@@ -214,6 +219,22 @@ def _next_retry(now: Situation) -> Reason | None:
     if now.is_driven or now.watched:
         return Reason("retrying", text)
     return Reason("retrying", text + " No process is driving it.", (_resume(now),))
+
+
+def _limited(now: Situation) -> Reason | None:
+    """Its agents wait for a slot of a limit, which others have."""
+    full = [limit for limit in now.limits if any(slot.waiting for slot in limit.slots)]
+    if not full:
+        return None
+    waits = [f"{one_line(limit.name)}, {limit.in_use} of {limit.number} in use" for limit in full]
+    text = f"Waiting for a slot of {'; of '.join(waits)}. First come, first served."
+    if now.view.in_flight():
+        text += f" {_doing(now)}"
+    ways = [
+        Way("See who has one", tuple(now.command("limit", limit.name) for limit in full)),
+        Way("Raise the limit", tuple(now.command("limit", one.name, "NUMBER") for one in full)),
+    ]
+    return Reason("limited", text, tuple(ways))
 
 
 def _doing(now: Situation) -> str:
@@ -349,6 +370,7 @@ async def situation(board: Board, place: Target, session_id: str) -> Situation:
         command=place.command,
         watched=place.drives(info.workflow),
         left_open=await board.inbox(session_id) if info.status in ENDED else (),
+        limits=await board.limits.list(session_id) if info.status == "running" else (),
     )
 
 

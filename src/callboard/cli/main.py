@@ -65,6 +65,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "pause": "Pause a session, wherever it runs.",
         "cancel": "Cancel a session. It cannot be resumed.",
         "rename": "Change the title of a session.",
+        "limit": "Show or change how many agents of a kind run at once.",
     },
     "Maintain": {
         "doctor": "Check the installation, the database and the port, and suggest fixes.",

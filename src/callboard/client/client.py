@@ -15,6 +15,7 @@ from callboard.board.replies import (
     StateAt,
 )
 from callboard.client.following import Following
+from callboard.client.limits import RemoteLimits
 from callboard.client.people import RemoteInbox, given
 from callboard.client.plates import RemotePlates
 from callboard.client.statistics import RemoteStatistics
@@ -23,6 +24,7 @@ from callboard.client.tokens import RemoteTokens
 from callboard.client.transport import Transport
 from callboard.clock import SystemClock
 from callboard.drafts import patch
+from callboard.engine.current_execution import waiting_elsewhere
 from callboard.engine.handler_questions import HandlerQuestions
 from callboard.engine.observers import Observation
 from callboard.engine.offers import WorkflowInfo, Workflows
@@ -79,6 +81,7 @@ class Client:
         self.plates = RemotePlates(self._transport)
         self.statistics = RemoteStatistics(self._transport)
         self.tokens = RemoteTokens(self._transport)
+        self.limits = RemoteLimits(self._transport)
 
     async def __aenter__(self) -> Self:
         return self
@@ -171,7 +174,8 @@ class Client:
                 observation.tell([event])
 
         try:
-            return await Following(self, session_id, tell, questions, news).run()
+            async with waiting_elsewhere():
+                return await Following(self, session_id, tell, questions, news).run()
         finally:
             await observation.finish()
 

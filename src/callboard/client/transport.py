@@ -112,6 +112,10 @@ class Transport:
         headers = {"Callboard-Via": via} if via else {}
         return await self._request("POST", path, content=dump_json(body), headers=headers)
 
+    async def put(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Set something."""
+        return await self._request("PUT", path, content=dump_json(body))
+
     async def patch(self, path: str, body: Mapping[str, Any]) -> Any:
         """Change something."""
         return await self._request("PATCH", path, content=dump_json(body))

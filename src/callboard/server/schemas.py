@@ -8,6 +8,7 @@ from pydantic.alias_generators import to_camel
 from callboard.engine.titles import LONGEST
 from callboard.events.access import Scope
 from callboard.events.envelope import Json
+from callboard.events.limits import MOST
 from callboard.vendors.metadata import LARGEST_PID
 
 SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$")]
@@ -193,6 +194,12 @@ class TokenRequest(RequestBody):
     groups: Annotated[list[Annotated[str, Field(max_length=64)]], Field(max_length=32)] = []
     host: Annotated[str, Field(max_length=64)] | None = None
     expires_in_ms: Annotated[int, Field(ge=1, le=3_153_600_000_000)] | None = None
+
+
+class LimitRequest(RequestBody):
+    """How many agents may run at once."""
+
+    number: Annotated[int, Field(ge=0, le=MOST)]
 
 
 class LinkRequest(RequestBody):

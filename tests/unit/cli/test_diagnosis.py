@@ -11,6 +11,7 @@ from tests.unit.cli.scenes import BOOM, NOON, RUN, Story
 from callboard.cli.diagnosis import Situation, reason, ways_to_answer
 from callboard.cli.targets import Database
 from callboard.events import names
+from callboard.events.limits import AgentLimit, AgentSlot
 from callboard.events.moments import to_ms
 
 pytestmark = pytest.mark.usefixtures("utc")
@@ -289,3 +290,27 @@ def test_on_a_server_a_session_goes_on_by_itself():
                 callboard resume s1 --db t.db
         """),
     )
+
+
+def test_waiting_for_a_slot():
+    slot = AgentSlot("s1", "plan#1", waiting=True, since=to_ms(NOON))
+    full = [AgentLimit("openai", 8, 8, 3, [slot]), AgentLimit("other", 1, 0, 0, [])]
+    now = replace(Story().enter().situation(owner=OWNER, alive=True), limits=full)
+    assert said(now) == (
+        "limited",
+        golden("""
+            Waiting for a slot of openai, 8 of 8 in use. First come, first served.
+              See who has one
+                callboard limit openai --db t.db
+              Raise the limit
+                callboard limit openai NUMBER --db t.db
+        """),
+    )
+
+
+def test_some_agents_run_and_others_wait_for_a_slot():
+    slot = AgentSlot("s1", "plan#1[1]", waiting=True, since=to_ms(NOON))
+    now = Story().enter().start().situation(owner=OWNER, alive=True)
+    kind, text = said(replace(now, limits=[AgentLimit("openai", 1, 1, 1, [slot])]))
+    assert kind == "limited"
+    assert "1 of 1 in use. First come, first served. Agent 'planner' works in phase" in text

@@ -142,6 +142,15 @@ export interface CallboardClient {
   createToken(token: wire.TokenRequest): Promise<wire.NewToken>
   /** Revoke an access token: from now on it opens nothing. */
   revokeToken(id: string): Promise<wire.Token>
+  /** The limits that have a number or are in use; with `sessionId`, only that session's agents. */
+  listLimits(
+    filters?: { readonly sessionId?: string },
+    signal?: AbortSignal,
+  ): Promise<ReadonlyArray<wire.AgentLimit>>
+  /** Lets at most so many agents run at once; needs the scope `operate`. Running agents finish. */
+  setLimit(name: string, number: number): Promise<wire.AgentLimit>
+  /** Removes a limit's number: from now on, it is not limited. */
+  removeLimit(name: string): Promise<wire.AgentLimit>
   /** The version, the address and the database of the server; needs the scope `operate`. */
   getServer(signal?: AbortSignal): Promise<wire.ServerFacts>
   /** The hooks of every coding agent: for an admin, on the server's own machine. */
@@ -249,6 +258,12 @@ function settings(http: Transport) {
     },
     createToken: (token: wire.TokenRequest) => http.post<wire.NewToken>('/tokens', token),
     revokeToken: (id: string) => http.delete<wire.Token>(`/tokens/${part(id)}`),
+    async listLimits(filters: { readonly sessionId?: string } = {}, signal?: AbortSignal) {
+      return (await http.get<wire.LimitList>('/limits', filters, signal)).limits
+    },
+    setLimit: (name: string, number: number) =>
+      http.put<wire.AgentLimit>(`/limits/${part(name)}`, { number }),
+    removeLimit: (name: string) => http.delete<wire.AgentLimit>(`/limits/${part(name)}`),
     getServer: (signal?: AbortSignal) => http.get<wire.ServerFacts>('/server', {}, signal),
     async listHooks(signal?: AbortSignal) {
       return (await http.get<wire.HooksList>('/settings/hooks', {}, signal)).agents

@@ -41,6 +41,11 @@ export class Transport {
     return this.json('POST', path, { body })
   }
 
+  /** Set something. */
+  put<T>(path: string, body: unknown): Promise<T> {
+    return this.json('PUT', path, { body })
+  }
+
   /** Change something. */
   patch<T>(path: string, body: unknown): Promise<T> {
     return this.json('PATCH', path, { body })

@@ -14,6 +14,30 @@ export interface AgentHooks {
   readonly removeDiff: string
 }
 
+/** A limit: how many agents with its name may run at once, and how many do. A name without a number is not limited. */
+export interface AgentLimit {
+  readonly name: string
+  /** How many agents may run at once; null without a limit. */
+  readonly number: number | null
+  /** How many run now. More than `number` if it was lowered meanwhile. */
+  readonly inUse: number
+  /** How many wait for a slot. */
+  readonly waiting: number
+  /** The agents that run, then those that wait, in the order of the queue. At most 1000 for all limits together. */
+  readonly slots: ReadonlyArray<AgentSlot>
+}
+
+/** An agent that has a slot of a limit, or waits for one. */
+export interface AgentSlot {
+  readonly sessionId: string
+  /** The agent's run, as its events name it. */
+  readonly run: string
+  /** Whether it is still in the queue. */
+  readonly waiting: boolean
+  /** When it got the slot, or started to wait. */
+  readonly since: string
+}
+
 /** An answer. */
 export interface AnswerRequest {
   readonly value?: unknown
@@ -305,6 +329,16 @@ export interface InteractiveSessionInteraction {
   readonly sessionTitle: string | null
 }
 
+/** The limits that have a number or are in use, by name. */
+export interface LimitList {
+  readonly limits: ReadonlyArray<AgentLimit>
+}
+
+/** How many agents may run at once. */
+export interface LimitRequest {
+  readonly number: number
+}
+
 /** A code that opens the dashboard, once. */
 export interface Link {
   readonly code: string
@@ -406,6 +440,8 @@ export interface Phase {
   readonly human: boolean
   readonly terminal: boolean
   readonly leadsTo: ReadonlyArray<string> | null
+  /** The limit of its agents, if it names one. */
+  readonly limit: string | null
 }
 
 /** Everything the board knows about one client process. Times are milliseconds. session_id: the client's current session; after `/clear`, it is another one on the same plate. status_at: when the event happened that the status comes from. host: the id of the machine that it runs on; host_name: what people call it. pid, proc_start, boot_id: the process that runs the session, and in which boot of the system. client_pid, client_start: the terminal's process, if sessions run in a daemon. background: what keeps running by itself: [{id, kind, description}]. ended: how its last session ended, while it is closed. */
