@@ -44,6 +44,11 @@ many_phases = Workflow(
 )
 
 
+limited = Workflow(
+    "limited", state=Steps, phases=[Phase("build", agent=work, limit="builds", terminal=True)]
+)
+
+
 @agent
 async def shout(state: Steps, ctx: Context) -> str:
     await ctx.emit(Text(UNBROKEN))

@@ -127,3 +127,16 @@ async def test_ten_thousand_events_are_searched_and_shown(person: Person, server
     await expect(page.locator(".beat.is-at mark").first).to_have_text("n8765")
     await expect(page.get_by_text("1 of 1", exact=True)).to_be_visible()
     assert await page.locator(".timeline li").count() < 60
+
+
+async def test_it_says_what_an_agent_waits_for(browser: Browser, server: Server):
+    async with server.client() as http:
+        (await http.put("/limits/builds", json={"number": 0})).raise_for_status()
+        session = await begin(server, "limited", None)
+        async with at_a_browser(browser, server) as person:
+            await person.visit(f"sessions/{session}")
+            waits = person.page.get_by_text("Waiting for a slot of builds: 0 of 0 in use")
+            await expect(waits).to_be_visible()
+            (await http.put("/limits/builds", json={"number": 1})).raise_for_status()
+            await expect(waits).to_have_count(0)
+            await expect(person.page.get_by_text("Completed").first).to_be_visible()

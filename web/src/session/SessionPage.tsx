@@ -36,6 +36,7 @@ import { LedgerPanel } from './LedgerPanel'
 import { NothingToRun } from './NothingToRun'
 import { Scrubber } from './Scrubber'
 import { SessionHeader } from './SessionHeader'
+import { SlotWait } from './SlotWait'
 import { Speech } from './Speech'
 import { StatePanel } from './StatePanel'
 import { Timeline } from './Timeline'
@@ -106,6 +107,7 @@ function Opened({ session, events, workflow, error }: OpenedProps) {
     <div className="page session">
       <SessionHeader session={session} position={position} onFork={() => setForking(position)} />
       {error && <Problem error={error} />}
+      <SlotWait session={session} workflow={workflow} />
       <Failure session={session} events={events} position={live ? null : position} />
       <Questions session={session} />
       {end > 0 && (

@@ -13,6 +13,8 @@ export const text = {
     forks: 'Forks',
     fork: (id: string) => `Fork ${id}`,
     held: 'On hold:',
+    slot: (limit: string, inUse: number, number: number | null) =>
+      `Waiting for a slot of ${limit}: ${inUse} of ${number ?? inUse} in use`,
     copyId: 'Copy session ID',
   },
   rename: {
