@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from tests.servers import TOKEN, served
 
-from callboard import Callboard, Client, Workflow, auto_approve
+from callboard import Callboard, Client, Phase, Workflow, auto_approve
 from callboard.board.hook_backlog import NO_BACKLOG
 from callboard.board.protocol import Board
 from callboard.errors import (
@@ -36,11 +36,14 @@ from callboard.errors import (
 from callboard.events.envelope import Event
 from callboard.events.json_values import as_object
 from callboard.events.limits import AgentSlot
+from callboard.events.moments import to_ms
 from callboard.events.names import REQUESTED
 from callboard.ids import short_id
 from callboard.interactions.records import Interaction
 
 FLOWS = """
+import asyncio
+
 from callboard import Approval, Interactive, Phase, State, Workflow
 
 
@@ -50,6 +53,10 @@ class Count(State):
 
 async def count(state: Count) -> None:
     return None
+
+
+async def stay(state: Count) -> None:
+    await asyncio.Event().wait()
 
 
 async def break_down(state: Count) -> None:
@@ -73,6 +80,7 @@ reviewed = Workflow("reviewed", state=Count, phases=[Phase("a", human=review, te
 counting = Phase("count", agent=count, update=add, terminal=True, limit="counting")
 limited = Workflow("limited", state=Count, phases=[counting])
 broken = Workflow("broken", state=Count, phases=[Phase("a", agent=break_down, terminal=True)])
+endless = Workflow("endless", state=Count, phases=[Phase("a", agent=stay, terminal=True)])
 """
 
 
@@ -90,8 +98,13 @@ def load_flows() -> list[Workflow]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with served(tmp_path_factory.mktemp("server"), FLOWS) as url:
+def server_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("server")
+
+
+@pytest.fixture(scope="module")
+def server(server_folder: Path) -> Iterator[str]:
+    with served(server_folder, FLOWS) as url:
         yield url
 
 
@@ -707,6 +720,62 @@ class TestStatistics:
             with pytest.raises(ValidationError) as refused:
                 await asked(**period)
             assert str(refused.value.field).replace("utcOffset", "utc_offset") == field
+
+
+class TestWorkers:
+    async def test_who_drives_a_session(self, board: Board):
+        session = await board.start("endless", title="Stays")
+        driving = asyncio.create_task(board.drive(session))
+        async with asyncio.timeout(90):
+            while (found := (await board.workers(session)).driver_of(session)) is None:
+                await asyncio.sleep(0.01)
+            while found[1].phase is None:
+                found = (await board.workers(session)).driver_of(session) or found
+        worker, driven = found
+        assert (worker.alive, worker.pid > 0, worker.host != "") == (True, True, True)
+        assert (driven.session_id, driven.title) == (session, "Stays")
+        assert (driven.workflow, driven.phase) == ("endless", "a")
+        info = await board.session(session)
+        assert driven.since is not None
+        assert to_ms(info.created_at) <= driven.since <= to_ms(info.updated_at)
+
+        everything = await board.workers()
+        assert everything.driver_of(session) is not None
+        assert everything.worker_count == 1
+        assert everything.driven_count >= 1
+
+        await board.cancel(session)
+        await driving
+        assert (await board.workers(session)).driver_of(session) is None
+
+    async def test_a_session_that_no_one_can_drive(
+        self, board: Board, request: pytest.FixtureRequest, tmp_path: Path
+    ):
+        if isinstance(board, Client):
+            path = request.getfixturevalue("server_folder") / "t.db"
+        else:
+            path = tmp_path / "board.db"
+        other = Workflow("elsewhere", state=dict, phases=[Phase("a", terminal=True)])
+        async with Callboard.open(path, [other]) as elsewhere:
+            session = await elsewhere.start("elsewhere", title="Left alone")
+
+        [one] = (await board.workers(session)).stranded
+
+        assert (one.session_id, one.title, one.workflow) == (session, "Left alone", "elsewhere")
+        assert (one.version, one.phase) == (None, None)
+        assert one.since == to_ms((await board.session(session)).updated_at)
+        assert "running" in one.reason
+        assert "callboard worker FILE" in one.next_step
+        everything = await board.workers()
+        assert one in everything.stranded
+        assert everything.stranded_count >= 1
+        assert not everything.limited
+        await board.cancel(session)
+        assert (await board.workers(session)).stranded == []
+
+    async def test_a_session_that_does_not_exist(self, board: Board):
+        with pytest.raises(SessionNotFound):
+            await board.workers("nothing")
 
 
 class TestTokens:

@@ -242,6 +242,7 @@ def special(asked: Asked, texts: Texts) -> dict[Place, list[Sent]]:
         ("POST", "/interactions/{interaction_id}/assign"): [
             post(f"/interactions/{one}/assign", {"to": "x" * LARGEST}) for one in (*heavy, gone)
         ],
+        ("GET", "/workers"): [get("/workers"), get(f"/workers?sessionId={NO_ID}")],
         ("GET", "/overview"): [get("/overview?days=" + "9" * 4000)],
         ("GET", "/workflows/{workflow:path}/stats"): [get(f"/workflows/{NO_ID}/stats")],
         ("PATCH", "/sessions/{session_id}"): [

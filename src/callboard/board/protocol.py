@@ -19,6 +19,7 @@ from callboard.board.session_protocols import (
 from callboard.board.tokens import BoardTokens
 from callboard.clock import Clock
 from callboard.engine.statistics import Overview, WorkflowStats
+from callboard.engine.workers import WorkerOverview
 from callboard.events.envelope import Event
 
 # ---------------------------------------------------------------------- plates
@@ -102,10 +103,33 @@ class BoardStatistics(Protocol):
         ...
 
 
+# ---------------------------------------------------------------------- workers
+
+
+class BoardWorkers(Protocol):
+    """The processes that drive sessions."""
+
+    async def workers(self, session_id: str | None = None) -> WorkerOverview:
+        """Who drives which sessions, and the sessions that no running worker can drive.
+
+        With a session, only the workers that drive it or have its workflow, and what they do with
+        it; SessionNotFound if it doesn't exist.
+        """
+        ...
+
+
 # ---------------------------------------------------------------------- all of it
 
 
-class Board(SessionReading, SessionHistory, SessionRunning, SessionControl, Answering, Protocol):
+class Board(
+    SessionReading,
+    SessionHistory,
+    SessionRunning,
+    SessionControl,
+    Answering,
+    BoardWorkers,
+    Protocol,
+):
     """Sessions, questions and plates, in this process or on a server."""
 
     @property

@@ -31,6 +31,7 @@ from callboard.engine.offers import WorkflowInfo, Workflows
 from callboard.engine.operations import Forked
 from callboard.engine.ports import Request
 from callboard.engine.sessions import SessionInfo, SessionPage
+from callboard.engine.workers import WorkerOverview
 from callboard.engine.workflow import Workflow
 from callboard.errors import (
     AlreadyAnswered,
@@ -219,6 +220,11 @@ class Client:
         """Whether a living process drives a session. A server does not name the process."""
         info = await self.session(session_id)
         return Lease("server" if info.running else None, 0, info.position, info.running)
+
+    async def workers(self, session_id: str | None = None) -> WorkerOverview:
+        """Who drives which sessions, and the sessions that no running worker can drive."""
+        found = await self._transport.get("/workers", sessionId=session_id)
+        return WorkerOverview.from_wire(found)
 
     async def delete(self, session_id: str) -> None:
         """Permanently delete a session, cancelling it first if it is still open. Forks are kept."""

@@ -9,6 +9,7 @@ from callboard.drivers.execution import with_final_state
 from callboard.engine.listing import Sought, list_sessions, session_alone, session_page
 from callboard.engine.loading import not_found, session_row, view_at
 from callboard.engine.sessions import SessionInfo, SessionPage
+from callboard.engine.workers import WorkerOverview, look_at_workers, look_at_workers_of
 from callboard.events.envelope import Event
 from callboard.events.names import TERMINAL
 from callboard.log.protocol import EventLog, Lease, Limit, Portion
@@ -59,6 +60,12 @@ class SessionReader:
         if found is None:
             raise not_found(session_id)
         return found
+
+    async def workers(self, session_id: str | None = None) -> WorkerOverview:
+        """Who drives which sessions, and the sessions that no running worker can drive."""
+        if session_id is None:
+            return await look_at_workers(self.log, self.clock)
+        return await look_at_workers_of(self.log, self.clock, session_id)
 
     async def view(self, session_id: str, at: int | None = None) -> SessionView:
         """Everything known about a session at a position."""

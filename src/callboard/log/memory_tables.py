@@ -123,6 +123,10 @@ class MemoryOwners:
         """Whether an owner is alive."""
         return owner in self._living
 
+    async def has_died(self, owner: str) -> bool:
+        """Whether an owner is dead."""
+        return not self.alive(owner)
+
     def elected(self) -> bool:
         """Every handle is: what the elected one does can be done twice."""
         return True

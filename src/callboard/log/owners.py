@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from callboard.disk.locks import hold, is_held
-from callboard.events.json_values import Object, as_object, as_text
+from callboard.events.json_values import Object, as_object, as_text, as_whole
 from callboard.ids import short_id
 from callboard.log.registry import Description, OwnerInfo
 
@@ -18,9 +18,14 @@ class Owners:
     """The folder of a database's owners, and this handle's own entry in it."""
 
     def __init__(
-        self, folder: Path, monotonic: Callable[[], float], frozen_after: float = 15.0
+        self,
+        folder: Path,
+        monotonic: Callable[[], float],
+        frozen_after: float = 15.0,
+        started_at: int | None = None,
     ) -> None:
         self.folder = folder
+        self._started_at = started_at
         # Contains the process id, for people who ask which process drives a session.
         self.owner = f"{os.getpid()}-{short_id(8)}"
         # Several beats before others would consider this handle frozen.
@@ -28,7 +33,7 @@ class Owners:
         self._monotonic = monotonic
         self._frozen_after = frozen_after
         self._watched: dict[str, tuple[int, float]] = {}
-        self._lock = hold(self._lock_of(self.owner))
+        self._lock = hold(self._lock_of(self.owner), self._told(Description()))
         self._sweep()
 
     def _lock_of(self, owner: str) -> Path:
@@ -61,6 +66,10 @@ class Owners:
             return True
         return now - since < self._frozen_after
 
+    async def has_died(self, owner: str) -> bool:
+        """Whether an owner is dead or frozen."""
+        return not self.alive(owner)
+
     def others(self) -> Sequence[str]:
         """The owners of all other open handles."""
         known = [file.stem for file in self.folder.glob("*.lock") if file.stem != self.owner]
@@ -72,10 +81,13 @@ class Owners:
 
     async def describe(self, described: Description) -> None:
         """Let others know what this handle can drive: its lock file says so."""
-        told = {"workflows": described.to_json(), "engineWorker": described.engine_worker}
-        content = json.dumps(told).encode()
+        content = self._told(described)
         os.pwrite(self._lock, content, 0)
         os.ftruncate(self._lock, len(content))
+
+    def _told(self, described: Description) -> bytes:
+        told = {"workflows": described.to_json(), "engineWorker": described.engine_worker}
+        return json.dumps({**told, "startedAt": self._started_at}).encode()
 
     async def list(self) -> Sequence[OwnerInfo]:
         """Every open handle."""
@@ -87,7 +99,9 @@ class Owners:
             as_text(told.get("workflows")) or "[]", as_text(told.get("engineWorker")) or None
         )
         pid = int(owner.partition("-")[0])
-        return OwnerInfo(owner, os.uname().nodename, pid, None, self.alive(owner), described)
+        started_at = as_whole(told.get("startedAt")) or None
+        host, alive = os.uname().nodename, self.alive(owner)
+        return OwnerInfo(owner, host, pid, started_at, alive, described)
 
     def _told_by(self, owner: str) -> Object:
         try:

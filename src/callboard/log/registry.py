@@ -80,6 +80,10 @@ class OwnerRegistry(Protocol):
         """
         ...
 
+    async def has_died(self, owner: str) -> bool:
+        """Whether an owner is dead or frozen. Takes up to a few seconds if that isn't certain."""
+        ...
+
     async def describe(self, described: Description) -> None:
         """Let others know what this handle can drive."""
         ...

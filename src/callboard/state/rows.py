@@ -73,7 +73,9 @@ def _started(payload: workflow.WorkflowStartedPayload, event: Event) -> Changes:
 def _forked(payload: workflow.SessionForkedPayload, event: Event) -> Changes:
     parent, position = payload["parentSessionId"], payload["forkPosition"]
     phase = payload.get("phase")
-    return [_created(event, payload, parent=parent, fork_position=position, phase=phase)]
+    since = None if phase is None else event.at_ms
+    more: dict[str, Cell] = {"parent": parent, "fork_position": position}
+    return [_created(event, payload, **more, phase=phase, phase_since=since)]
 
 
 def _titled(payload: workflow.SessionTitledPayload, event: Event) -> Changes:
@@ -104,7 +106,7 @@ def _marked(**values: Cell) -> Callable[[object, Event], Changes]:
 
 
 def _entered(payload: workflow.PhaseEnteredPayload, event: Event) -> Changes:
-    return [_session(event, phase=payload["phase"], held=None)]
+    return [_session(event, phase=payload["phase"], phase_since=event.at_ms, held=None)]
 
 
 def _agent_started(payload: agents.AgentStartedPayload, event: Event) -> Changes:

@@ -51,6 +51,14 @@ class OwnerContract(Contract):
         await until(lambda: not other.owners.alive(mine.owner))
         assert not any(one.alive for one in await other.owners.list() if one.id == mine.owner)
 
+    async def test_a_death_is_certain_at_once_to_who_waits_for_it(self, open_log: OpenLog) -> None:
+        mine = open_log()
+        await mine.owners.describe(TRIP)
+        self.kill(mine)
+        other = open_log()
+        assert await other.owners.has_died(mine.owner)
+        assert not await other.owners.has_died(other.owner)
+
     async def test_someone_is_elected_and_replaced(self, open_log: OpenLog) -> None:
         mine, other = open_log(), open_log()
         await until(mine.owners.elected)

@@ -33,6 +33,10 @@ class PostgresOwners:
         """Whether this handle holds the advisory lock that only one can hold."""
         return self._liveness().elected()
 
+    async def has_died(self, owner: str) -> bool:
+        """Whether an owner died or froze: its row and its lock say so now."""
+        return await self._liveness().has_died(owner)
+
     async def describe(self, described: Description) -> None:
         """Let others know what this handle can drive; repeated if its row is made again."""
         self._handle.described = described

@@ -129,7 +129,7 @@ class SqliteLog(Tailed):
         file = given.resolve()
         clock = clock or SystemClock()
         database, place = set_up(file, given, clock, lock_timeout)
-        owners = Owners(live_folder(file), clock.monotonic, frozen_after)
+        owners = Owners(live_folder(file), clock.monotonic, frozen_after, started_at=clock.now_ms())
         return cls(database, place, owners, project)
 
     def _connect(self) -> sqlite3.Connection:

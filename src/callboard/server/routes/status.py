@@ -1,10 +1,13 @@
-"""The server's own status: health and metrics."""
+"""The server's own status: health, metrics, and who drives sessions."""
 
 import logging
+from typing import Annotated
 
+from fastapi import Query as Parameter
 from fastapi import Response
 
 from callboard.board.replies import Failure, Health
+from callboard.engine.workers import WorkerOverview
 from callboard.errors import StoreError
 from callboard.events.rows import Query
 from callboard.server import routing
@@ -39,3 +42,16 @@ async def show_health(serving: Serving) -> Response:
 async def show_metrics(serving: Serving, _: Reads) -> Response:
     """Get metrics: sessions by status, open questions, requests and their duration."""
     return Response(await serving.metrics.text(), media_type=CONTENT_TYPE)
+
+
+@router.get("/workers", responses=gives(WorkerOverview) | failures(404))
+async def show_workers(
+    serving: Serving,
+    _: Reads,
+    session_id: Annotated[
+        str | None,
+        Parameter(alias="sessionId", description="Only what concerns this session.", min_length=1),
+    ] = None,
+) -> Response:
+    """List the workers and what they drive, and the sessions that none of them can drive."""
+    return reply(await serving.board.workers(session_id))
