@@ -3,40 +3,38 @@
 Pure: everything is in the situation. `status` says how a session is; this says what to do.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from callboard.board.protocol import Board
+from callboard.cli.answer_commands import CommandLine, ways_to_answer
 from callboard.cli.format import ago, author, duration, error_text, moment, one_line, plural
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
 from callboard.engine.sessions import SessionInfo
+from callboard.engine.workers import StrandedSession, WorkerInfo, WorkerOverview
 from callboard.events import names
-from callboard.events.codec import dump_json
 from callboard.events.envelope import Event
-from callboard.events.json_values import as_list, as_object, as_text, objects
+from callboard.events.json_values import as_list, as_text
 from callboard.events.limits import AgentLimit
 from callboard.events.moments import from_ms
 from callboard.events.status import ENDED
 from callboard.interactions.answer_text import answer_text
 from callboard.interactions.expiry import ran_out
-from callboard.interactions.kinds import manner_of
 from callboard.interactions.records import Interaction
 from callboard.log.protocol import Lease
 from callboard.state.session import SessionView
 
 Kind = Literal[
     "completed", "failed", "cancelled", "paused", "pausing", "waiting", "held",
-    "retrying", "limited", "driven", "orphaned", "idle", "tasks",
+    "retrying", "limited", "driven", "orphaned", "stranded", "idle", "tasks",
 ]  # fmt: skip
 
 _PROMPT = 100
 _ANSWERS = 10
 """The number of questions to show with the ways to answer them."""
-
-CommandLine = Callable[..., str]
-"""Builds a Callboard command line from words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,15 @@ class Situation:
     now_ms: int
     command: CommandLine
     watched: bool = False
-    """Whether a server drives it, so that it continues by itself when it can."""
+    """Whether a server or a worker drives it, so that it continues by itself when it can."""
+    by_worker: bool = False
+    """Whether that is a worker, not a server."""
+    workers: WorkerOverview | None = None
+    """The workers that drive it or could."""
+    host: str = ""
+    """The machine that this runs on."""
+    start_worker: str = ""
+    """The command that starts a worker."""
     left_open: Sequence[Interaction] = ()
     """The interactive sessions that outlive it, once it has ended."""
     limits: Sequence[AgentLimit] = ()
@@ -68,6 +74,25 @@ class Situation:
     def is_driven(self) -> bool:
         """Whether a living process drives the session."""
         return self.lease is not None and self.lease.owner is not None and self.lease.alive
+
+    @property
+    def driver(self) -> WorkerInfo | None:
+        """The process that drives the session, if that is known."""
+        found = self.workers and self.workers.driver_of(self.id)
+        return found[0] if found else None
+
+    @property
+    def in_phase_since(self) -> int | None:
+        """When a session that is driven entered its phase, if that is known."""
+        found = self.workers and self.workers.driver_of(self.id)
+        return found[1].since if found else None
+
+    @property
+    def stranded(self) -> StrandedSession | None:
+        """Why no running worker can drive the session, although others run."""
+        if self.workers is None or not (self.watched or self.workers.worker_count):
+            return None
+        return next(iter(self.workers.stranded), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +175,7 @@ def _pausing(now: Situation) -> Reason:
     if now.is_driven and running:
         text = f"A pause was requested. It takes effect as soon as {running} has finished."
         return Reason("pausing", text, (Way("Resume instead", _resume(now).commands),))
-    undriven = "the server has not picked it up yet" if now.watched else "no process is driving it"
+    undriven = "it has not been picked up yet" if now.watched else "no process is driving it"
     return Reason("pausing", f"A pause was requested, and {undriven}.", (_resume(now),))
 
 
@@ -187,12 +212,20 @@ def _moving(now: Situation) -> Reason:
     if now.is_driven and (limited := _limited(now)):
         return limited
     if now.is_driven:
-        return Reason("driven", f"It is running: {_doing(now)} {_driver(now)} is driving it.")
+        text = f"It is running: {_doing(now)} {_driver(now)} is driving it."
+        since = now.in_phase_since
+        text += f" The phase started {_when(now, since)}." if since is not None else ""
+        return Reason("driven", text)
     if now.view.tasks:
         tasks = ", ".join(repr(one_line(title)) for title in now.view.tasks.values())
         return Reason("tasks", f"It completes when its open tasks are done: {tasks}.")
+    if now.stranded is not None:
+        text = f"Ready to continue. {now.stranded.reason} {_doing(now)}"
+        start = Way("Start a worker that has it", (now.start_worker,))
+        return Reason("stranded", text, (start, _resume_here(now)))
     if now.watched:
-        text = f"Ready to continue; the server has not picked it up yet. {_doing(now)}"
+        watcher = "no worker has" if now.by_worker else "the server has not"
+        text = f"Ready to continue; {watcher} picked it up yet. {_doing(now)}"
         return Reason("idle", text, (Way("Resume it and follow", _resume(now).commands),))
     if now.lease is not None and now.lease.owner is not None:
         text = f"{_driver(now)} was driving it and has died. {_doing(now)}"
@@ -247,8 +280,11 @@ def _doing(now: Situation) -> str:
 
 def _driver(now: Situation) -> str:
     """Who drives the session: an owner's id may have its host, and then its process id."""
+    found = now.driver
+    if found is not None and (found.engine_worker is not None or found.host != now.host):
+        return f"Process {found.pid} on {one_line(found.host)}"
     if now.watched:
-        return "The server"
+        return "A worker" if now.by_worker else "The server"
     owner = (now.lease.owner if now.lease else None) or ""
     host, _, pid = owner.rpartition("-")[0].rpartition("-")
     if not pid.isdecimal():
@@ -258,6 +294,10 @@ def _driver(now: Situation) -> str:
 
 def _resume(now: Situation) -> Way:
     return Way("Resume it", (now.command("resume", now.id),))
+
+
+def _resume_here(now: Situation) -> Way:
+    return Way("Or drive it in this terminal", _resume(now).commands)
 
 
 def _answers(now: Situation) -> tuple[Way, ...]:
@@ -303,48 +343,6 @@ def _at_timeout(policy: Mapping[str, object] | None) -> str:
             return ""
 
 
-def ways_to_answer(one: Interaction, command: CommandLine, *, free: bool = False) -> list[str]:
-    """The commands that answer a question, one for each possible answer."""
-    declining = command("answer", one.id, "no", "--message", "WHY")
-    match manner_of(one.type):
-        case "outcome":
-            session = ["--session", one.session_id] if one.session_id else []
-            deciding = command("answer", one.id, "--outcome", "completed", "--response", "DECISION")
-            return [command("attend", *session), deciding, declining]
-        case "verdict":
-            return [command("answer", one.id, value) for value in ("yes", "no")]
-        case "ruling":
-            return [command("answer", one.id, "yes"), declining]
-        case "answers":
-            values = _typed(one.options or []) or [_skeleton(one)]
-            ways = [command("answer", one.id, *_as_argument(value)) for value in values]
-            return [*ways, declining]
-        case _:
-            values = _typed(one.options or [])
-            values += ["YOUR ANSWER"] if free or not values else []
-            return [command("answer", one.id, *_as_argument(value)) for value in values]
-
-
-def _skeleton(one: Interaction) -> str:
-    """A template of answers to several questions, or to one that takes several."""
-    asked = objects(as_object(one.config).get("questions"))
-    told = {str(each.get("question")): ["A"] if each.get("multiSelect") else "A" for each in asked}
-    return dump_json(told).decode()
-
-
-def _typed(options: Sequence[str]) -> list[str]:
-    """The options as they can be typed: by number if they contain hidden characters."""
-    return [
-        option if one_line(option) == option else str(number)
-        for number, option in enumerate(options, 1)
-    ]
-
-
-def _as_argument(value: str) -> list[str]:
-    # An answer that looks like an option needs `--` before it.
-    return ["--", value] if value.startswith("-") else [value]
-
-
 def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
@@ -361,6 +359,8 @@ async def situation(board: Board, place: Target, session_id: str) -> Situation:
     if info.status == "paused":
         events = await board.events(session_id)
         pause = next((e for e in reversed(events) if e.name == names.PAUSED), None)
+    workers, by_server = await board.workers(session_id), place.drives(info.workflow)
+    by_worker = any(one.has(info.workflow) for one in workers.workers)
     return Situation(
         info=info,
         view=await board.view(session_id),
@@ -368,7 +368,11 @@ async def situation(board: Board, place: Target, session_id: str) -> Situation:
         pause=pause,
         now_ms=board.clock.now_ms(),
         command=place.command,
-        watched=place.drives(info.workflow),
+        watched=by_server or by_worker,
+        by_worker=not by_server,
+        workers=workers,
+        host=os.uname().nodename,
+        start_worker=place.worker_command(),
         left_open=await board.inbox(session_id) if info.status in ENDED else (),
         limits=await board.limits.list(session_id) if info.status == "running" else (),
     )

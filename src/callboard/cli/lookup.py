@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from callboard.board.protocol import Board
-from callboard.cli.diagnosis import ways_to_answer
+from callboard.cli.answer_commands import ways_to_answer
 from callboard.cli.format import one_line
 from callboard.cli.targets import Target
 from callboard.engine.sessions import SessionInfo

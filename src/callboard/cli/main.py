@@ -50,6 +50,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "stats": "Show how runs went: outcomes, durations, tokens.",
         "show": "Show a session: its path, timings and questions.",
         "plan": "Print a session's questions, open and closed, as XML for agents.",
+        "workers": "List the processes that drive sessions, and sessions that none can drive.",
         "why": "Explain what a session is waiting for, and how to unblock it.",
         "events": "List the events of a session.",
         "state": "Print a session's state, now or at any position.",

@@ -78,6 +78,10 @@ class _Place(ABC, Generic[B_co]):
         """The same for a command that works only on databases; a server's database is unknown."""
         return self.command(*words)
 
+    def worker_command(self) -> str:
+        """The command that starts a worker for it."""
+        return self.database_command("worker", "FILE")
+
     def ask(self, work: Callable[[B_co], Awaitable[T]]) -> T:
         """Open it, run the work, and close it again."""
 
@@ -138,6 +142,11 @@ class Database(_Place[Callboard]):
                 path=str(self.path),
             )
         return ServerAccess(url, find_token(url, self.path))
+
+    def worker_command(self) -> str:
+        """The command that starts a worker for it: engines need a database in PostgreSQL."""
+        driver = ["--driver", "local"] if self.address is None else []
+        return self.command("worker", "FILE", *driver)
 
     def drives(self, workflow: str) -> bool:
         """Whether a server on this machine has the workflow."""

@@ -8,8 +8,16 @@ import pytest
 from tests.interactions import interaction
 from tests.unit.cli.scenes import BOOM, NOON, RUN, Story
 
-from callboard.cli.diagnosis import Situation, reason, ways_to_answer
+from callboard.cli.answer_commands import ways_to_answer
+from callboard.cli.diagnosis import Situation, reason
 from callboard.cli.targets import Database
+from callboard.engine.workers import (
+    DrivenSession,
+    StrandedSession,
+    WorkerInfo,
+    WorkerOverview,
+    WorkflowVersion,
+)
 from callboard.events import names
 from callboard.events.limits import AgentLimit, AgentSlot
 from callboard.events.moments import to_ms
@@ -314,3 +322,69 @@ def test_some_agents_run_and_others_wait_for_a_slot():
     kind, text = said(replace(now, limits=[AgentLimit("openai", 1, 1, 1, [slot])]))
     assert kind == "limited"
     assert "1 of 1 in use. First come, first served. Agent 'planner' works in phase" in text
+
+
+def overview(
+    *workers: WorkerInfo, stranded: str | None = None, running: int | None = None
+) -> WorkerOverview:
+    left = StrandedSession("s1", None, "trip", None, "plan", to_ms(NOON), stranded or "", "Do it.")
+    return WorkerOverview(
+        workers=list(workers),
+        worker_count=len(workers) if running is None else running,
+        driven_count=0,
+        ready_count=0,
+        stranded=[left] if stranded else [],
+        stranded_count=int(stranded is not None),
+        limited=False,
+    )
+
+
+def worker(engine_worker: str | None = None, since: int | None = None) -> WorkerInfo:
+    driven = DrivenSession("s1", None, "trip", "plan", since)
+    has = [WorkflowVersion("trip", "1")]
+    return WorkerInfo(OWNER, "build-1", 4711, None, True, engine_worker, has, [driven], 1)
+
+
+def test_the_worker_that_drives_it_is_named():
+    now = Story().enter().start().situation(owner=OWNER, alive=True, watched=True)
+    elsewhere = replace(now, workers=overview(worker()), host="desk")
+    assert said(elsewhere) == (
+        "driven",
+        "It is running: Agent 'planner' works in phase 'plan'. "
+        "Process 4711 on build-1 is driving it.",
+    )
+    since = overview(worker(engine_worker="3", since=to_ms(NOON)))
+    assert said(replace(now, workers=since, host="build-1"))[1].endswith(
+        "Process 4711 on build-1 is driving it. The phase started 1 min ago (12:00:00)."
+    )
+    beside = replace(now, workers=overview(worker()), host="build-1")
+    assert said(beside)[1].endswith("The server is driving it.")
+
+
+def test_what_no_running_worker_can_drive():
+    reason = "No running worker has the workflow 'trip'."
+    now = Story().enter().situation()
+    start = "callboard worker FILE --driver local --db t.db"
+    stranded = replace(now, workers=overview(stranded=reason, running=2), start_worker=start)
+    assert said(stranded) == (
+        "stranded",
+        golden("""
+            Ready to continue. No running worker has the workflow 'trip'. It is in phase 'plan'.
+              Start a worker that has it
+                callboard worker FILE --driver local --db t.db
+              Or drive it in this terminal
+                callboard resume s1 --db t.db
+        """),
+    )
+    # Without any worker, resuming it here is the usual way.
+    alone = replace(now, workers=overview(stranded="No worker is running."))
+    assert said(alone)[0] == "idle"
+    # Unless a server leaves sessions to workers.
+    assert said(replace(alone, watched=True))[0] == "stranded"
+
+
+def test_what_a_worker_will_pick_up():
+    now = replace(Story().enter().situation(watched=True), by_worker=True)
+    assert "Ready to continue; no worker has picked it up yet." in said(now)[1]
+    asking = replace(Story().enter().ask().situation(watched=True), by_worker=True)
+    assert "A worker continues as soon as it is answered." in said(asking)[1]

@@ -16,11 +16,19 @@ import pytest
 from callboard import Approval, Phase, State, Workflow
 from callboard.app import Callboard
 from callboard.cli.doctor import findings
+from callboard.cli.doctor import workers as worker_findings
 from callboard.cli.doctor.database import database
 from callboard.cli.doctor.findings import Finding, amount
 from callboard.cli.doctor.server import server
 from callboard.cli.main import run_command
+from callboard.cli.targets import Database
 from callboard.clock import SystemClock
+from callboard.engine.workers import (
+    StrandedSession,
+    WorkerInfo,
+    WorkerOverview,
+    WorkflowVersion,
+)
 from callboard.testing.fake_clock import FakeClock
 
 ROOT = Path(__file__).parents[3]
@@ -310,3 +318,74 @@ def test_an_id_of_the_machine_that_cannot_be_read_is_told(tmp_path, monkeypatch)
     (found,) = findings.host()
     assert (found.level, found.todo) == ("warn", f"rm {findings.host_file()}")
     assert "contains no host id" in found.said
+
+
+def team(*versions: str | None, stranded: int = 0) -> WorkerOverview:
+    """A worker for each version of a workflow, and sessions that none of them can drive."""
+    running = [
+        WorkerInfo(
+            f"{n}-x", f"build-{n}", n, None, True, None, [WorkflowVersion("trip", one)], [], n
+        )
+        for n, one in enumerate(versions)
+    ]
+    reason = "No running worker has the workflow 'memo'."
+    left = [
+        StrandedSession(
+            f"s{n}", None, "memo", None, None, 0, reason, "Start one: callboard worker FILE"
+        )
+        for n in range(stranded)
+    ]
+    return WorkerOverview(running, len(running), 0, 0, left, stranded, limited=False)
+
+
+def told(found: WorkerOverview) -> list[tuple[str, str, str, str | None]]:
+    judged = worker_findings.judged(found, Database("x.db"))
+    return [(one.check, one.level, one.said, one.todo) for one in judged]
+
+
+def test_workers_are_listed():
+    assert told(team()) == [("workers", "ok", "none running", None)]
+    assert told(team("1", "1")) == [
+        ("worker", "ok", "process 0 on build-0: trip 1", None),
+        ("worker", "ok", "process 1 on build-1: trip 1, drives 1 session", None),
+    ]
+    many = told(team(*["1"] * 25))
+    assert len(many) == 21
+    assert many[-1][2] == "5 more; list them: callboard workers --db x.db"
+
+
+def test_different_versions_of_a_workflow_are_told():
+    *_, (check, level, said, todo) = told(team("1", "2", None, "2"))
+    assert (check, level) == ("versions", "warn")
+    assert said == (
+        "running workers have different versions of trip: 1 (1 worker), 2 (2 workers), "
+        "no version (1 worker)"
+    )
+    assert "restart" in str(todo)
+
+
+def test_sessions_that_no_worker_can_drive_are_told():
+    *_, (check, level, said, todo) = told(team("1", stranded=1))
+    assert (check, level, todo) == ("stranded", "warn", "Start one: callboard worker FILE")
+    assert said == (
+        "no running worker can drive 1 session, such as s0: "
+        "No running worker has the workflow 'memo'."
+    )
+    *_, (_, _, said, todo) = told(team("1", stranded=3))
+    assert "can drive 3 sessions" in said
+    assert todo == "Start one: callboard worker FILE; list all: callboard workers --db x.db"
+
+
+def test_workers_are_looked_up_without_changing_the_database(db, tmp_path):
+    found = list(worker_findings.workers(Database(str(db))))
+    assert [(one.check, one.said) for one in found] == [("workers", "none running")]
+    empty = tmp_path / "empty.db"
+    empty.touch(0o600)
+    for path in (empty, tmp_path / "none.db"):
+        assert list(worker_findings.workers(Database(str(path)))) == []
+    assert empty.read_bytes() == b""
+    assert not (tmp_path / "none.db").exists()
+    change(db, "DELETE FROM migrations WHERE version = (SELECT max(version) FROM migrations)")
+    before = db.read_bytes()
+    assert list(worker_findings.workers(Database(str(db)))) == []
+    assert db.read_bytes() == before

@@ -182,6 +182,16 @@ export interface DayOfRuns {
   readonly active: number
 }
 
+/** A session that a worker drives now. */
+export interface DrivenSession {
+  readonly sessionId: string
+  readonly title: string | null
+  readonly workflow: string
+  readonly phase: string | null
+  /** When it entered its phase, or when it was created if it has none yet. */
+  readonly since: string | null
+}
+
 /** A transition from one phase to another, and whether it is always taken or only sometimes. */
 export interface Edge {
   readonly from: string
@@ -695,6 +705,19 @@ export interface Stopped {
   readonly status: 'ok'
 }
 
+/** A session that has work to do and that no running worker can drive. */
+export interface StrandedSession {
+  readonly sessionId: string
+  readonly title: string | null
+  readonly workflow: string
+  readonly version: string | null
+  readonly phase: string | null
+  /** When something last happened in it. */
+  readonly since: string
+  readonly reason: string
+  readonly nextStep: string
+}
+
 /** One entry of the agent's to-do list. */
 export interface Todo {
   readonly text: string
@@ -742,6 +765,42 @@ export interface VerdictResponse {
   readonly approved?: boolean
   readonly message?: string
   readonly timedOut?: boolean
+}
+
+/** A process that drives sessions, or can: a worker, a server, or a program. */
+export interface WorkerInfo {
+  readonly id: string
+  readonly host: string
+  readonly pid: number
+  /** When it opened the database; null if that is not known. */
+  readonly since: string | null
+  /** Whether it is running. A dead worker is listed for about a minute. */
+  readonly alive: boolean
+  /** Its id in the engine that gives it work, if it has one. */
+  readonly engineWorker: string | null
+  readonly workflows: ReadonlyArray<WorkflowVersion>
+  /** The sessions that it drives, at most 20. */
+  readonly sessions: ReadonlyArray<DrivenSession>
+  readonly sessionCount: number
+}
+
+/** The workers of a database, and the sessions that none of them can drive. */
+export interface WorkerOverview {
+  /** Those that are running first; at most 200. */
+  readonly workers: ReadonlyArray<WorkerInfo>
+  /** How many workers are running. */
+  readonly workerCount: number
+  /** How many sessions are driven now. */
+  readonly drivenCount: number
+  /** How many sessions wait for a worker that can drive them. */
+  readonly readyCount: number
+  /** The longest stranded first; at most 100. */
+  readonly stranded: ReadonlyArray<StrandedSession>
+  readonly strandedCount: number
+  /** Whether there were more than 1,000 sessions to look at; if so, the counts are too low. */
+  readonly limited: boolean
+  /** The command that starts a worker; FILE has its workflows. */
+  readonly startCommand: string
 }
 
 /** A workflow that a server runs. */
@@ -805,6 +864,12 @@ export interface WorkflowSummary {
   readonly workflow: string
   /** How long runs that completed took, from start to end. */
   readonly duration: Spread | null
+}
+
+/** A workflow that a worker has loaded. */
+export interface WorkflowVersion {
+  readonly name: string
+  readonly version: string | null
 }
 
 /** The workflows that a server runs. */

@@ -11,6 +11,7 @@ from callboard.cli.doctor import database as database_findings
 from callboard.cli.doctor import findings
 from callboard.cli.doctor import hooks as hook_findings
 from callboard.cli.doctor import server as server_findings
+from callboard.cli.doctor import workers as worker_findings
 from callboard.cli.doctor.findings import Finding
 from callboard.cli.exit import DONE, FAILED
 from callboard.cli.format import plural
@@ -64,6 +65,7 @@ def _examine(database: Database, host: str, port: int) -> Iterator[Finding]:
         yield from database_findings.database(database.path, SystemClock())
     else:
         yield from database_findings.postgres(database)
+    yield from worker_findings.workers(database)
     yield from findings.host()
     yield findings.disk(database.path.parent)
     yield from server_findings.server(host, port, database.path)

@@ -8,7 +8,7 @@ import click
 from callboard.board.plate import Plate
 from callboard.board.protocol import Board
 from callboard.cli import options
-from callboard.cli.diagnosis import ways_to_answer
+from callboard.cli.answer_commands import ways_to_answer
 from callboard.cli.format import ago, moment, one_line
 from callboard.cli.freshness import Freshness, freshness
 from callboard.cli.lookup import find_question, find_session

@@ -17,7 +17,7 @@ import click
 from callboard.app import Callboard
 from callboard.board.tokens import local_person
 from callboard.cli import options
-from callboard.cli.diagnosis import ways_to_answer
+from callboard.cli.answer_commands import ways_to_answer
 from callboard.cli.format import preview
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
