@@ -10,6 +10,7 @@ from prometheus_client.metrics_core import CounterMetricFamily
 
 from callboard.clock import Clock
 from callboard.drivers.watching import Dispatcher
+from callboard.engine.workers import look_at_workers
 from callboard.events.json_values import Object, as_whole
 from callboard.events.rows import Query
 from callboard.events.status import Status
@@ -63,6 +64,9 @@ class Metrics:
         self._oldest = self._gauge(
             "question_oldest_seconds", "Age of the oldest open question; 0 without open questions."
         )
+        self._workers = self._gauge("workers", "Running processes that drive sessions, anywhere.")
+        about = "Sessions that have work to do: a worker drives them, can, or none can."
+        self._with_work = self._gauge("sessions_with_work", about, "state")
         self._events = _Events()
         self._registry.register(self._events)
         show = self._show
@@ -127,6 +131,7 @@ class Metrics:
         for status in STATUSES:
             self._sessions.labels(status).set(counts.get(status, 0))
         await self._ask_for_questions()
+        await self._ask_for_workers()
         self._events.appended = await self._log.last_sequence()
         return generate_latest(self._registry)
 
@@ -140,6 +145,14 @@ class Metrics:
         oldest = Query("human_interactions", pending, order="created_at", limit=1)
         rows = await self._log.rows(oldest)
         self._oldest.set(max(now - rows[0]["created_at"], 0) / 1000 if rows else 0)
+
+    async def _ask_for_workers(self) -> None:
+        # Reads the sessions that have work to do, up to a limit, and no others.
+        found = await look_at_workers(self._log, self._clock)
+        self._workers.set(found.worker_count)
+        self._with_work.labels("driven").set(found.driven_count)
+        self._with_work.labels("ready").set(found.ready_count)
+        self._with_work.labels("stranded").set(found.stranded_count)
 
 
 class _Events:

@@ -59,18 +59,28 @@ class Trace:
     def __init__(self) -> None:
         self._timeline = Timeline()
         self._ended: list[Span] = []
+        self._workers: dict[str, Attributes] = {}
 
-    def add(self, event: Event) -> list[Span]:
-        """Add the next event; at a stop, returns what has ended since the stop before."""
+    def add(self, event: Event, worker: Attributes | None = None) -> list[Span]:
+        """Add the next event; at a stop, returns what has ended since the stop before.
+
+        worker: attributes of the process that started an agent with this event, if it is known.
+        """
         if self._timeline.session is None and event.name not in _BEGINNINGS:
             return []
-        self._ended += [_span(one, event) for one in self._timeline.add(event).ended]
+        if worker is not None:
+            self._workers[event.id] = worker
+        self._ended += [self._span(one, event) for one in self._timeline.add(event).ended]
         if event.name == names.FORKED:
             self._ended.clear()  # What ended in the parent is in the parent's trace.
         if event.name not in STOPS:
             return []
         ended, self._ended = self._ended, []
         return ended
+
+    def _span(self, one: Interval, ended: Event) -> Span:
+        span, worker = _span(one, ended), self._workers.pop(one.began.id, {})
+        return replace(span, attributes={**span.attributes, **worker}) if worker else span
 
 
 def _span(one: Interval, ended: Event) -> Span:

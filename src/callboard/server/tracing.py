@@ -11,7 +11,7 @@ import asyncio
 import logging
 import os
 from collections import OrderedDict, deque
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Final
 from callboard.errors import MissingExtra, StoreError
 from callboard.events import names
 from callboard.events.envelope import Event
+from callboard.events.rows import Query
 from callboard.log.protocol import EventLog
-from callboard.server.spans import STOPS, Span, Trace
+from callboard.server.spans import STOPS, Attributes, Span, Trace
 
 if TYPE_CHECKING:
+    from callboard.log.registry import OwnerInfo
     from callboard.server.otlp import Otlp
 
 _log = logging.getLogger(__name__)
@@ -42,6 +44,7 @@ _SENDS_FOR = 10.0
 _ASK_EVERY = 1.0
 _LEFT_TO_OTHERS = _SENDS_FOR - 2 * _ASK_EVERY
 """Seconds after which the server that sends has certainly sent a span, or is dead."""
+_HOST, _PID = "callboard.worker.host", "callboard.worker.pid"
 
 
 def is_wanted(environment: Mapping[str, str] = os.environ) -> bool:
@@ -105,6 +108,7 @@ class Follower:
         self._asked_at = -_ASK_EVERY
         self._traces: OrderedDict[str, Trace] = OrderedDict()
         self._place = 0
+        self._owners: dict[str, OwnerInfo] = {}
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -144,8 +148,9 @@ class Follower:
     async def _catch_up(self) -> None:
         await self._deliver()
         while found := await self._log.read_all(self._place, limit=_SLICE):
+            workers = await self._workers(found)
             for place, event in found:
-                await self._take(event)
+                await self._take(event, workers.get(event.id))
                 self._place = place
             await self._deliver()
 
@@ -168,12 +173,30 @@ class Follower:
             self._asked_at = now
         return self._sends
 
-    async def _take(self, event: Event) -> None:
+    async def _workers(self, found: Sequence[tuple[int, Event]]) -> dict[str, Attributes]:
+        """By the event's id, who started an agent just now, as far as that is known."""
+        started = _started(event for _, event in found)
+        if not started:
+            return {}
+        which = ("id", list(started))
+        rows = await self._log.rows(Query("sessions", one_of=which, columns=("id", "owner")))
+        # An agent that has already ended may have left its session without an owner.
+        owned = {row["id"]: row["owner"] for row in rows if row["owner"] is not None}
+        if any(owner not in self._owners for owner in owned.values()):
+            self._owners = {one.id: one for one in await self._log.owners.list()}
+        told: dict[str, Attributes] = {}
+        for session_id, owner in owned.items():
+            if (one := self._owners.get(owner)) is not None:
+                about: Attributes = {_HOST: one.host, _PID: one.pid}
+                told |= dict.fromkeys(started[session_id], about)
+        return told
+
+    async def _take(self, event: Event, worker: Attributes | None) -> None:
         if event.name in names.NARRATION:
             return
         trace = self._traces.get(event.session_id)
         if trace is not None or event.name == names.STARTED:
-            ended = self._trace(event.session_id).add(event)
+            ended = self._trace(event.session_id).add(event, worker)
         elif event.name in STOPS:
             ended = await self._folded(event)
         else:
@@ -198,3 +221,14 @@ class Follower:
         if len(self._traces) > self._kept:
             self._traces.popitem(last=False)
         return trace
+
+
+def _started(events: Iterable[Event]) -> dict[str, list[str]]:
+    """By session, the events with which its present driver started agents."""
+    found: dict[str, list[str]] = {}
+    for event in events:
+        if event.name == names.AGENT_STARTED:
+            found.setdefault(event.session_id, []).append(event.id)
+        elif event.name == names.AGENT_INTERRUPTED:
+            found.pop(event.session_id, None)  # Another process may have started it.
+    return found

@@ -13,6 +13,7 @@ from starlette.routing import Mount
 from callboard import Approval, Phase, State, Workflow, agent
 from callboard.app import Callboard
 from callboard.clock import SystemClock
+from callboard.log.protocol import Writing
 from callboard.server.access.identity import Identity
 from callboard.server.memory import MemoryBudget
 from callboard.server.metrics import STATUSES, Metrics
@@ -77,6 +78,26 @@ async def test_sessions_questions_and_events_are_counted_from_the_log(tmp_path):
     assert found["callboard_sessions_queued",] == 2
     assert found["callboard_stream_readers",] == 5
     assert found["process_resident_memory_bytes",] > 0
+
+
+async def test_workers_and_what_waits_for_them_are_counted(tmp_path):
+    """Of all processes, not only of this one."""
+    path = tmp_path / "x.db"
+    async with Callboard.open(path, [WORKS]) as worker, Callboard.open(path, [ASKS]) as board:
+        metrics = Metrics(board.log, board.clock, BUSY, BUSY, MemoryBudget(100))
+        await board.run(ASKS)
+        found = read(await metrics.text())
+        assert found["callboard_workers",] == 0
+        states = ("driven", "ready", "stranded")
+        assert [found["callboard_sessions_with_work", state] for state in states] == [0, 0, 0]
+
+        await worker.log.owners.describe(worker.driver.described(None))
+        await board.start("asks")
+        sessions = [await worker.start("works") for _ in range(3)]
+        await worker.log.append(sessions[0], [], Writing(claim=True))
+        found = read(await metrics.text())
+    assert found["callboard_workers",] == 1
+    assert [found["callboard_sessions_with_work", state] for state in states] == [1, 2, 1]
 
 
 async def test_two_servers_in_one_process_do_not_meet(tmp_path):

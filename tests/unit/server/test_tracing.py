@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import os
 import subprocess
 import sys
 import threading
@@ -20,6 +21,8 @@ from callboard import Approval, Phase, Retry, State, Workflow, agent
 from callboard.app import Callboard
 from callboard.errors import MissingExtra
 from callboard.events import names
+from callboard.events.envelope import Event
+from callboard.server import tracing
 from callboard.server.otlp import Otlp
 from callboard.server.spans import ROOT, Span, Trace, span_id, trace_id
 from callboard.server.tracing import Follower, is_wanted, traced
@@ -246,6 +249,49 @@ async def test_while_another_server_sends_nothing_is_sent_twice(board, clock, tm
             task.cancel()
         await asyncio.wait(tasks)
     assert sorted(kept.names(waiting.session_id)) == sorted(WHOLE)
+
+
+async def test_an_agent_that_works_for_a_while_is_told_with_its_worker(board):
+    """Who drives the session is known only while it does."""
+    working, done = asyncio.Event(), asyncio.Event()
+
+    async def slow(state: Notes) -> str:
+        working.set()
+        await done.wait()
+        return "done"
+
+    flow = Workflow("slow", state=Notes, phases=[Phase("a", agent=slow, terminal=True)])
+    kept = Kept()
+    follower = Follower(board.log, kept.send)
+    await follower.start()
+    running = asyncio.ensure_future(board.run(flow))
+    await working.wait()
+    async with asyncio.timeout(90):
+        while not follower._owners:
+            await asyncio.sleep(0.01)
+    done.set()
+    session_id = (await running).session_id
+    await follower.stop()
+    spans = {span.name: span.attributes for id, span in kept.spans if id == session_id}
+    host, pid = "callboard.worker.host", "callboard.worker.pid"
+    assert spans["agent slow"][host] == os.uname().nodename
+    assert spans["agent slow"][pid] == os.getpid()
+    assert not any(host in spans[name] for name in ("phase a", "workflow slow"))
+
+
+def happened(position: int, name: str, session_id: str = "s") -> Event:
+    return Event(f"e{position}", session_id, position, name, 1, {}, 0)
+
+
+def test_an_agent_that_another_process_started_is_not_told_as_its_successors():
+    events = [
+        happened(1, names.AGENT_STARTED),
+        happened(2, names.AGENT_STARTED, "t"),
+        happened(3, names.AGENT_INTERRUPTED),
+        happened(4, names.AGENT_STARTED),
+        happened(5, names.AGENT_STARTED),
+    ]
+    assert tracing._started(events) == {"t": ["e2"], "s": ["e4", "e5"]}
 
 
 async def test_a_restart_goes_on_with_the_same_trace(board, clock):
