@@ -20,6 +20,8 @@ from tests.browser.story import (
 )
 from tests.servers import Server
 
+from callboard import Callboard, Phase, Workflow
+
 AXE = Path(__file__).parent.parent.parent / "node_modules" / "axe-core" / "axe.min.js"
 
 KEPT = "CALLBOARD_SCREENSHOTS"
@@ -74,7 +76,8 @@ PAGES = {
     "decision": Shown("inbox/{decision}", "Notes for the author", 1215),
     "team": Shown("inbox/{team}", "1 of 2 people have decided"),
     "decided": Shown("inbox/{decided}", "Decided"),
-    "settings": Shown("settings", "Schema version", 1400),
+    "workers": Shown("workers", "Archive of May"),
+    "settings": Shown("settings", "Schema version", 1500),
     "lost": Shown("no/such/page", "There is no page at"),
 }
 
@@ -96,7 +99,17 @@ async def fill(server: Server) -> dict[str, str]:
     await begin(server, "release", "Autumn release", sessionId="autumn")
     for waiting in ("spring-for-all", "crossroads", "autumn"):
         await wait_until(server, waiting, "waiting")
+    await _work_for_workers(server)
     return await _sessions_to_decide(server)
+
+
+async def _work_for_workers(server: Server) -> None:
+    """A session that is driven for as long as anyone looks, and one that no worker can drive."""
+    gate = str(server.db.with_name("gate"))
+    await begin(server, "tale", gate, sessionId="tale", title="Once upon a time")
+    archive = Workflow("archive", state=dict, phases=[Phase("pack", terminal=True)], version="2")
+    async with Callboard.open(server.db, [archive]) as elsewhere:
+        await elsewhere.start("archive", session_id="left", title="Archive of May")
 
 
 async def _sessions_to_decide(server: Server) -> dict[str, str]:

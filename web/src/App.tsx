@@ -20,6 +20,7 @@ const PlatePage = lazily(() => import('./board/PlatePage').then((m) => m.PlatePa
 const SessionPage = lazily(() => import('./session/SessionPage').then((m) => m.SessionPage))
 const SettingsPage = lazily(() => import('./settings/SettingsPage').then((m) => m.SettingsPage))
 const SessionsPage = lazily(() => import('./sessions/SessionsPage').then((m) => m.SessionsPage))
+const WorkersPage = lazily(() => import('./workers/WorkersPage').then((m) => m.WorkersPage))
 const WorkflowPage = lazily(() => import('./workflows/WorkflowPage').then((m) => m.WorkflowPage))
 const WorkflowsPage = lazily(() => import('./workflows/WorkflowsPage').then((m) => m.WorkflowsPage))
 
@@ -73,6 +74,8 @@ function Page({ route }: { readonly route: Route }) {
       return <BoardPage />
     case 'plate':
       return <PlatePage key={route.id} id={route.id} />
+    case 'workers':
+      return <WorkersPage />
     case 'settings':
       return <SettingsPage />
     case 'link':

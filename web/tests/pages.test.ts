@@ -1,4 +1,4 @@
-import { Unauthenticated } from '@callboard/react'
+import { Unauthenticated, type WorkerInfo } from '@callboard/react'
 import { expect, describe as group, it } from 'vitest'
 import { familyOf } from '../src/family/tree'
 import { mannerOf, verdictOf, whereOf } from '../src/inbox/manner'
@@ -7,6 +7,7 @@ import { byUrgency, holder } from '../src/inbox/urgency'
 import { routeOf, to } from '../src/router/route'
 import type { Interaction, Session } from '../src/server/types'
 import { signInCommand } from '../src/shell/signIn'
+import { mixedVersions } from '../src/workers/versions'
 
 /** Any members of a question, whether they fit each other or not. */
 type Change = { readonly [K in keyof Interaction]?: Interaction[K] }
@@ -70,6 +71,7 @@ group('addresses', () => {
     expect(routeOf(`/app${to.compare(id, 'x')}`)).toEqual({ page: 'compare', left: id, right: 'x' })
     expect(routeOf(`/app${to.inbox('q')}`)).toEqual({ page: 'inbox', question: 'q' })
     expect(routeOf('/app/')).toEqual({ page: 'home' })
+    expect(routeOf(`/app${to.workers()}`)).toEqual({ page: 'workers' })
     expect(routeOf(`/app${to.workflow(id)}`)).toEqual({ page: 'workflow', name: id })
   })
 
@@ -228,5 +230,28 @@ group('what became of an answer', () => {
         }),
       ),
     ).toBe('Declined: “Later.”')
+  })
+})
+
+group('workers', () => {
+  const worker = (alive: boolean, ...workflows: WorkerInfo['workflows']): WorkerInfo => ({
+    id: 'w',
+    host: 'build-1',
+    pid: 1,
+    since: null,
+    alive,
+    engineWorker: null,
+    workflows,
+    sessions: [],
+    sessionCount: 0,
+  })
+
+  it('have different versions while one is deployed', () => {
+    const workers = [
+      worker(true, { name: 'trip', version: '2' }, { name: 'memo', version: null }),
+      worker(true, { name: 'trip', version: null }, { name: 'memo', version: null }),
+      worker(false, { name: 'memo', version: '9' }),
+    ]
+    expect(mixedVersions(workers, 'none')).toEqual([{ name: 'trip', versions: ['2', 'none'] }])
   })
 })

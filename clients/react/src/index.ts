@@ -23,6 +23,7 @@ export {
   useWorkflowStats,
 } from './hooks/useStatistics.js'
 export { useText } from './hooks/useText.js'
+export { type UseWorkersResult, useWorkers } from './hooks/useWorkers.js'
 export { type UseWorkflowResult, useWorkflow } from './hooks/useWorkflow.js'
 export { useWorkflowActions, type WorkflowActionsResult } from './hooks/useWorkflowActions.js'
 export { useWorkflowData, type WorkflowDataResult } from './hooks/useWorkflowData.js'

@@ -8,6 +8,7 @@ import {
   useInteraction,
   useSession,
   useSessions,
+  useWorkers,
   useWorkflows,
 } from '../src/index'
 import { client, page } from './page'
@@ -94,5 +95,14 @@ describe('the others', () => {
     await waitFor(() => expect(result.current.workflows.map((one) => one.id)).toContain('trip'))
     const trip = result.current.workflows.find((one) => one.id === 'trip')
     expect(trip?.edges).toContainEqual({ from: 'plan', to: 'book', taken: 'sometimes' })
+  })
+
+  it('list the workers, and who drives a session', async () => {
+    const { result } = renderHook(() => useWorkers(), { wrapper: page() })
+    await waitFor(() => expect(result.current.overview?.workerCount).toBe(1))
+    const [server] = result.current.overview?.workers ?? []
+    expect(server?.alive).toBe(true)
+    expect(server?.workflows.map((one) => one.name)).toContain('trip')
+    await expect(client().getWorkers('nowhere')).rejects.toThrow(SessionNotFound)
   })
 })

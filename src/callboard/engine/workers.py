@@ -42,7 +42,7 @@ class WorkflowVersion(Shape):
 
 
 @dataclass(frozen=True, slots=True)
-class DrivenSession(Shape):
+class WorkerSession(Shape):
     """A session that a worker drives now."""
 
     session_id: str
@@ -66,7 +66,7 @@ class WorkerInfo(Shape):
     engine_worker: Annotated[str | None, "Its id in the engine that gives it work, if it has one."]
     workflows: list[WorkflowVersion]
     sessions: Annotated[
-        list[DrivenSession], f"The sessions that it drives, at most {SESSIONS_SHOWN}."
+        list[WorkerSession], f"The sessions that it drives, at most {SESSIONS_SHOWN}."
     ]
     session_count: int
 
@@ -106,8 +106,9 @@ class WorkerOverview(Shape):
         f"Whether there were more than {LOOKED_AT:,} sessions to look at; if so, the counts are "
         "too low.",
     ]
+    start_command: Annotated[str, "The command that starts a worker; FILE has its workflows."]
 
-    def driver_of(self, session_id: str) -> tuple[WorkerInfo, DrivenSession] | None:
+    def driver_of(self, session_id: str) -> tuple[WorkerInfo, WorkerSession] | None:
         """The running worker that drives a session, and what it does there."""
         for worker in self.workers:
             for session in worker.sessions:
@@ -211,6 +212,7 @@ def _overview(
         stranded=[_stranded(row, why) for row, why in stranded[:STRANDED_SHOWN]],
         stranded_count=len(stranded),
         limited=limited,
+        start_command=start,
     )
 
 
@@ -230,9 +232,9 @@ def _info(owner: OwnerInfo, rows: Sequence[Row]) -> WorkerInfo:
     )
 
 
-def _driven(row: Row) -> DrivenSession:
+def _driven(row: Row) -> WorkerSession:
     since = row["created_at"] if row["phase"] is None else row["phase_since"]
-    return DrivenSession(row["id"], row["title"], row["workflow"], row["phase"], since)
+    return WorkerSession(row["id"], row["title"], row["workflow"], row["phase"], since)
 
 
 def _stranded(row: Row, why: _Obstacle) -> StrandedSession:

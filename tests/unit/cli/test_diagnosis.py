@@ -12,10 +12,10 @@ from callboard.cli.answer_commands import ways_to_answer
 from callboard.cli.diagnosis import Situation, reason
 from callboard.cli.targets import Database
 from callboard.engine.workers import (
-    DrivenSession,
     StrandedSession,
     WorkerInfo,
     WorkerOverview,
+    WorkerSession,
     WorkflowVersion,
 )
 from callboard.events import names
@@ -336,11 +336,12 @@ def overview(
         stranded=[left] if stranded else [],
         stranded_count=int(stranded is not None),
         limited=False,
+        start_command="callboard worker FILE",
     )
 
 
 def worker(engine_worker: str | None = None, since: int | None = None) -> WorkerInfo:
-    driven = DrivenSession("s1", None, "trip", "plan", since)
+    driven = WorkerSession("s1", None, "trip", "plan", since)
     has = [WorkflowVersion("trip", "1")]
     return WorkerInfo(OWNER, "build-1", 4711, None, True, engine_worker, has, [driven], 1)
 

@@ -335,7 +335,7 @@ def team(*versions: str | None, stranded: int = 0) -> WorkerOverview:
         )
         for n in range(stranded)
     ]
-    return WorkerOverview(running, len(running), 0, 0, left, stranded, limited=False)
+    return WorkerOverview(running, len(running), 0, 0, left, stranded, False, "")
 
 
 def told(found: WorkerOverview) -> list[tuple[str, str, str, str | None]]:

@@ -35,6 +35,14 @@ export const WorkflowsIcon = drawing(
     <path d="M6 4.5h3.5a2.5 2.5 0 0 1 2.5 2.5v2.5" />
   </>,
 )
+export const WorkersIcon = drawing(
+  'WorkersIcon',
+  <>
+    <rect x="2" y="2.5" width="12" height="4.5" rx="1" />
+    <rect x="2" y="9" width="12" height="4.5" rx="1" />
+    <path d="M4.6 4.75h.01M4.6 11.25h.01" strokeWidth="2" />
+  </>,
+)
 export const InboxIcon = drawing(
   'InboxIcon',
   <>

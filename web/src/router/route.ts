@@ -10,6 +10,7 @@ export type Route =
   | { readonly page: 'workflow'; readonly name: string }
   | { readonly page: 'board' }
   | { readonly page: 'plate'; readonly id: string }
+  | { readonly page: 'workers' }
   | { readonly page: 'settings' }
   | { readonly page: 'link' }
   | { readonly page: 'lost'; readonly path: string }
@@ -37,6 +38,7 @@ const PAGES: ReadonlyMap<string, At> = new Map<string, At>([
   ['compare', (left, right) => (left && right ? { page: 'compare', left, right } : null)],
   ['workflows', (name) => (name ? { page: 'workflow', name } : { page: 'workflows' })],
   ['board', (id) => (id ? { page: 'plate', id } : { page: 'board' })],
+  ['workers', () => ({ page: 'workers' })],
   ['settings', () => ({ page: 'settings' })],
 ])
 
@@ -66,6 +68,7 @@ export const to = {
   workflows: () => '/workflows',
   workflow: (name: string) => `/workflows/${encodeURIComponent(name)}`,
   board: () => '/board',
+  workers: () => '/workers',
   settings: () => '/settings',
   plate: (id: string) => `/board/${encodeURIComponent(id)}`,
 } as const

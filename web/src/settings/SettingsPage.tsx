@@ -2,6 +2,8 @@ import { type TokenHolder, useWorkflowClient } from '@callboard/react'
 import { useQuery } from '@tanstack/react-query'
 import { Problem } from '../parts/Problem'
 import { say } from '../parts/Toasts'
+import { Link } from '../router/Link'
+import { to } from '../router/route'
 import { KeyList } from '../shell/KeyList'
 import { NotificationSwitch } from '../shell/NotificationSwitch'
 import { useNotificationPermission } from '../shell/useNotifications'
@@ -42,6 +44,11 @@ export function SettingsPage() {
           <summary>{text.keys.show}</summary>
           <KeyList />
         </details>
+      </Section>
+      <Section title={text.workers.title} about={text.workers.about}>
+        <Link className="button" to={to.workers()}>
+          {text.workers.show}
+        </Link>
       </Section>
       {me && <ServerSection me={me} />}
     </div>

@@ -128,6 +128,11 @@ export const text = {
     answersOn: 'Permissions can be answered from the board.',
     answersOff: 'Permissions are answered in the terminal.',
   },
+  workers: {
+    title: 'Workers',
+    about: 'Which processes drive sessions, and which sessions none of them can drive.',
+    show: 'Show workers',
+  },
   server: {
     title: 'Server',
     about: 'Facts for bug reports and backups.',

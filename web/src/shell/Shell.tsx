@@ -103,10 +103,10 @@ interface ItemProps {
 }
 
 function NavigationItem({ place, isCurrent, count }: ItemProps) {
-  const { name, path, keys, does, Icon, counts } = place
+  const { name, path, keys, does, Icon, counts, isMinor } = place
   useShortcut(text.everywhere, keys, does, () => navigate(path))
   return (
-    <li>
+    <li className={isMinor && 'rail__wide'}>
       <Link to={path} aria-current={isCurrent ? 'page' : undefined}>
         <Icon /> {name}
         {counts && <Count of={count} what={text[counts]} />}

@@ -5,6 +5,7 @@ import {
   InboxIcon,
   SessionsIcon,
   SettingsIcon,
+  WorkersIcon,
   WorkflowsIcon,
 } from '../parts/icons'
 import { type Route, to } from '../router/route'
@@ -22,6 +23,8 @@ export interface Place {
   readonly pages: ReadonlyArray<Route['page']>
   /** What is counted beside the name. */
   readonly counts?: 'waiting' | 'needy'
+  /** Left out where there is no room; the settings lead there too. */
+  readonly isMinor?: true
 }
 
 export const PLACES: ReadonlyArray<Place> = [
@@ -66,6 +69,15 @@ export const PLACES: ReadonlyArray<Place> = [
     Icon: BoardIcon,
     pages: ['board', 'plate'],
     counts: 'needy',
+  },
+  {
+    name: text.pages.workers,
+    path: to.workers(),
+    keys: 'g k',
+    does: text.keys.workers,
+    Icon: WorkersIcon,
+    pages: ['workers'],
+    isMinor: true,
   },
   {
     name: text.pages.settings,

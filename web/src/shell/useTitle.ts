@@ -55,6 +55,8 @@ function nameOf(route: Route): string {
       return text.pages.board
     case 'plate':
       return text.titles.plate
+    case 'workers':
+      return text.pages.workers
     case 'settings':
       return text.pages.settings
     case 'link':

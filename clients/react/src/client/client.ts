@@ -93,6 +93,8 @@ export interface CallboardClient {
     period?: StatisticsPeriod,
     signal?: AbortSignal,
   ): Promise<wire.WorkflowStats>
+  /** Who drives sessions, and the sessions that no running worker can drive; or just one session. */
+  getWorkers(sessionId?: string, signal?: AbortSignal): Promise<wire.WorkerOverview>
   /** The 1000 oldest questions that fit, or as many as `limit` says. */
   listInteractions(
     filters?: InteractionFilters,
@@ -182,6 +184,7 @@ export function createClient(options: ClientOptions): CallboardClient {
     getOverview: (period = {}, signal) => http.get('/overview', { ...period }, signal),
     getWorkflowStats: (id, period = {}, signal) =>
       http.get(`/workflows/${part(id)}/stats`, { ...period }, signal),
+    getWorkers: (sessionId, signal) => http.get('/workers', { sessionId }, signal),
     async logOut() {
       await http.post('/logout')
     },

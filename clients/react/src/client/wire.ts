@@ -182,16 +182,6 @@ export interface DayOfRuns {
   readonly active: number
 }
 
-/** A session that a worker drives now. */
-export interface DrivenSession {
-  readonly sessionId: string
-  readonly title: string | null
-  readonly workflow: string
-  readonly phase: string | null
-  /** When it entered its phase, or when it was created if it has none yet. */
-  readonly since: string | null
-}
-
 /** A transition from one phase to another, and whether it is always taken or only sometimes. */
 export interface Edge {
   readonly from: string
@@ -780,7 +770,7 @@ export interface WorkerInfo {
   readonly engineWorker: string | null
   readonly workflows: ReadonlyArray<WorkflowVersion>
   /** The sessions that it drives, at most 20. */
-  readonly sessions: ReadonlyArray<DrivenSession>
+  readonly sessions: ReadonlyArray<WorkerSession>
   readonly sessionCount: number
 }
 
@@ -801,6 +791,16 @@ export interface WorkerOverview {
   readonly limited: boolean
   /** The command that starts a worker; FILE has its workflows. */
   readonly startCommand: string
+}
+
+/** A session that a worker drives now. */
+export interface WorkerSession {
+  readonly sessionId: string
+  readonly title: string | null
+  readonly workflow: string
+  readonly phase: string | null
+  /** When it entered its phase, or when it was created if it has none yet. */
+  readonly since: string | null
 }
 
 /** A workflow that a server runs. */

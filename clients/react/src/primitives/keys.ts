@@ -6,6 +6,7 @@ export const keys = {
   interaction: ['interaction'] as const,
   board: ['board'] as const,
   plateEvents: ['plate-events'] as const,
+  workers: ['workers'] as const,
   workflows: ['workflows'] as const,
   statistics: ['statistics'] as const,
   events: (sessionId: string) => ['events', sessionId] as const,

@@ -13,9 +13,9 @@ from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
 from callboard.engine.workers import (
     LOOKED_AT,
-    DrivenSession,
     WorkerInfo,
     WorkerOverview,
+    WorkerSession,
 )
 from callboard.events.moments import from_ms
 
@@ -87,7 +87,7 @@ def _print_driven(screen: Screen, found: WorkerOverview, now: datetime) -> None:
         screen.line((f"And {found.driven_count - len(driven)} more.", "faint"))
 
 
-def _session(worker: WorkerInfo, one: DrivenSession, now: datetime) -> list[Cell]:
+def _session(worker: WorkerInfo, one: WorkerSession, now: datetime) -> list[Cell]:
     return [
         one.session_id,
         one_line(one.title or "", 40),
