@@ -1,4 +1,4 @@
-"""A PostgreSQL server of one's own, made of the machine's programs: for tests and benchmarks."""
+"""A PostgreSQL server of one's own, made of the machine's programs."""
 
 import os
 import shutil
@@ -24,18 +24,27 @@ _PATIENCE = 60.0
 _USER = "postgres" if os.getuid() == 0 else None
 
 
-def _program(name: str) -> str:
-    """Debian keeps all but the clients in a folder for each version."""
+class NotRunning(RuntimeError):
+    """The server doesn't start."""
+
+
+def find_program(name: str) -> str | None:
+    """Where a program is: Debian keeps all but the clients in a folder for each version."""
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda at: int(at.parts[-2]))
     for folder in reversed(folders):
         if (folder / name).exists():
             return str(folder / name)
-    found = shutil.which(name)
+    return shutil.which(name) or shutil.which(name, path="/usr/sbin")
+
+
+def _program(name: str) -> str:
+    found = find_program(name)
     assert found is not None, f"{name} is not installed; run: make system"
     return found
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that was free a moment ago."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return one.getsockname()[1]
@@ -51,42 +60,91 @@ def _run(folder: Path, *command: str) -> None:
 class PostgresServer:
     """One server in a folder of its own, and databases in it."""
 
-    def __init__(self, folder: Path, primary: "PostgresServer | None" = None) -> None:
-        """Make the server's data: empty, or a copy of a primary that it then follows."""
+    def __init__(
+        self,
+        folder: Path,
+        primary: "PostgresServer | None" = None,
+        password: str | None = None,
+    ) -> None:
+        """Make the server's data: empty, or a copy of a primary that it then follows.
+
+        password: the superuser's. Every login then needs one; otherwise, none does. Data that is
+        there already is used as it is.
+        """
         self.folder = folder
         self.data = folder / "data"
-        self.port = _free_port()
+        self.port = free_port()
         self._count = 0
+        self._password = password
         self._process: subprocess.Popen[bytes] | None = None
         if _USER is not None:
             shutil.chown(folder, _USER)
+        if self.data.exists():
+            return
         if primary is None:
-            options = ["-U", "postgres", "--encoding=UTF8", "--locale=C.UTF-8"]
-            _run(folder, "initdb", "-D", str(self.data), "--no-sync", "-A", "trust", *options)
+            self._initialize()
         else:
             where = ["-h", "127.0.0.1", "-p", str(primary.port), "-U", "postgres"]
             options = ["--write-recovery-conf", "--checkpoint=fast", "--no-sync"]
             _run(folder, "pg_basebackup", "-D", str(self.data), *where, *options)
 
+    def _initialize(self) -> None:
+        """Make empty data; an interrupted attempt leaves none."""
+        new = self.folder / "new"
+        shutil.rmtree(new, ignore_errors=True)
+        command = ["initdb", "-D", str(new), "-U", "postgres", "--encoding=UTF8"]
+        options = ["--locale=C.UTF-8", "--no-sync"]
+        if self._password is None:
+            _run(self.folder, *command, *options, "-A", "trust")
+        else:
+            # In a file, because everyone can read command lines.
+            file = self.folder / "password"
+            file.unlink(missing_ok=True)
+            file.touch(0o600)
+            file.write_text(self._password)
+            if _USER is not None:
+                shutil.chown(file, _USER)
+            _run(self.folder, *command, *options, "-A", "scram-sha-256", f"--pwfile={file}")
+            file.unlink()
+        new.rename(self.data)
+
     def url(self, database: str, user: str = "postgres") -> str:
         """The address of a database."""
         return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
 
-    def start(self, settings: Sequence[str] = FAST) -> None:
-        """Start, and wait until it can be used."""
+    @property
+    def log(self) -> Path:
+        """What the server says."""
+        return self.folder / "log"
+
+    def exit_code(self) -> int | None:
+        """How its process ended; None while it runs."""
+        return None if self._process is None else self._process.poll()
+
+    def start(self, settings: Sequence[str] = FAST, *, detached: bool = False) -> None:
+        """Start, and wait until it can be used.
+
+        detached: Ctrl-C in this terminal doesn't reach it.
+        """
         command = [_program("postgres"), "-D", str(self.data), "-p", str(self.port)]
         where = [f"unix_socket_directories={self.folder}", "listen_addresses=127.0.0.1"]
         options = [part for one in (*where, *settings) for part in ("-c", one)]
-        with (self.folder / "log").open("ab") as said:
+        with self.log.open("ab") as said:
             self._process = subprocess.Popen(
-                [*command, *options], stdin=subprocess.DEVNULL, stdout=said, stderr=said, user=_USER
+                [*command, *options],
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                user=_USER,
+                start_new_session=detached,
             )
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
                 self.execute("SELECT 1")
-            except psycopg.OperationalError:
-                assert time.monotonic() < deadline, (self.folder / "log").read_text()
+            except psycopg.OperationalError as error:
+                if self.exit_code() is not None or time.monotonic() > deadline:
+                    raise NotRunning(self.log.read_text()[-2000:]) from error
                 time.sleep(0.02)
             else:
                 return
@@ -100,7 +158,9 @@ class PostgresServer:
 
     def execute(self, sql: str, database: str = "postgres") -> list[tuple[object, ...]]:
         """Execute statements as the superuser; returns the rows of the first."""
-        with psycopg.connect(self.url(database), autocommit=True) as connection:
+        with psycopg.connect(
+            self.url(database), autocommit=True, password=self._password
+        ) as connection:
             cursor = connection.execute(sql.encode())
             return cursor.fetchall() if cursor.description else []
 
