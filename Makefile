@@ -22,7 +22,7 @@ UI := src/callboard/server/ui/index.html
 CLIENTS := .clients/.installed
 UI_SOURCES := $(shell find clients/react web -type d \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
 
-.PHONY: help setup python run check check-python check-web format system clients test test-python test-web test-long \
+.PHONY: help setup python run run-cluster check check-python check-web format system clients test test-python test-web test-long \
   screenshots bench bench-quick docs wheel lock clean
 
 help: ## List the targets
@@ -116,6 +116,9 @@ run: ## Start a server with demo data and open the dashboard; CALLBOARD_NO_BROWS
 	@$(PYTHON) tools/prepare.py $(MAKE) $(UI)
 	@[ -e $(DEMO) ] || $(BIN)/python tools/demo_data.py $(DEMO)
 	@exec $(BIN)/callboard serve $(DEMO_WORKFLOWS) --db $(DEMO) --open
+
+run-cluster: python $(UI) ## Start PostgreSQL, three servers behind nginx and two workers, with the trip example
+	@exec $(BIN)/python tools/cluster.py .demo/cluster
 
 check: check-python check-web ## Format, lint, types, layers and words, changing nothing
 
