@@ -11,24 +11,33 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import httpx
 import pytest
-from tests.servers import Server, serving
+from tests.servers import serving
 
 FLOWS = Path(__file__).parent.parent / "server_flows.py"
 ENDS = {"workflow:completed", "workflow:failed", "workflow:cancelled"}
 GONE = (httpx.TransportError, httpx.RemoteProtocolError)
+AWAY = 503
+"""The server is there, and its database is not."""
+
+
+class Answering(Protocol):
+    """A server, or several of which any may answer."""
+
+    def client(self) -> httpx.AsyncClient: ...
 
 
 @dataclass
 class Load:
     """Clients of a server that goes away and comes back, and what they were told."""
 
-    server: Server
+    server: Answering
     chance: random.Random
     sessions: int
+    prefix: str = "s"
     started: set[str] = field(default_factory=set[str])
     answered: dict[str, str] = field(default_factory=dict[str, str])
     seen: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
@@ -40,9 +49,12 @@ class Load:
         """Send a request until somebody answers it."""
         while True:
             try:
-                return await http.request(method, path, **more)
+                answer = await http.request(method, path, **more)
+                if answer.status_code != AWAY:
+                    return answer
             except GONE:
-                await asyncio.sleep(0.02)
+                pass
+            await asyncio.sleep(0.02)
 
     async def start_all(self) -> None:
         async with self.server.client() as http:
@@ -50,14 +62,14 @@ class Load:
                 body = {
                     "workflowId": "trip" if number % 3 else "count",
                     "input": "Lisbon" if number % 3 else 3,
-                    "sessionId": f"s-{number}",
+                    "sessionId": f"{self.prefix}-{number}",
                 }
                 answer = await self.insist(http, "POST", "/sessions", json=body)
                 # An answer that was lost with the server leaves a session that is there already.
                 assert (
                     answer.status_code == 201 or answer.json()["error"]["code"] == "SESSION_EXISTS"
                 )
-                self.started.add(f"s-{number}")
+                self.started.add(f"{self.prefix}-{number}")
                 await asyncio.sleep(self.chance.random() * 0.02)
 
     async def answer_all(self) -> None:
@@ -81,7 +93,8 @@ class Load:
             assert answer.json()["error"]["code"] in ("ALREADY_ANSWERED", "INTERACTION_CLOSED")
 
     async def read_all(self) -> None:
-        await asyncio.gather(*(self._read(f"s-{number}") for number in range(self.sessions)))
+        names = [f"{self.prefix}-{number}" for number in range(self.sessions)]
+        await asyncio.gather(*(self._read(name) for name in names))
 
     async def _read(self, session: str) -> None:
         """Read a session's stream to its end, coming back with the last id."""
@@ -104,7 +117,7 @@ async def _frames(
 ) -> AsyncIterator[tuple[int, str]]:
     headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
     async with http.stream("GET", f"/sessions/{session}/events", headers=headers) as answer:
-        if answer.status_code == 404:  # Not begun yet.
+        if answer.status_code in (404, AWAY):  # Not begun yet, or no database.
             return
         assert answer.status_code == 200, await answer.aread()
         place, name = 0, None
