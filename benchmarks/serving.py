@@ -26,7 +26,7 @@ PATIENCE = 120.0
 
 
 class Process:
-    """A server's process, whose first line of output is a JSON object with its `url`."""
+    """A process whose first line of output is a JSON object; a server's has its `url`."""
 
     def __init__(self, command: Sequence[str], log: Path) -> None:
         self.began = time.monotonic()
@@ -40,7 +40,7 @@ class Process:
             )
         line = self._first_line()
         self.listening = time.monotonic()
-        self.url: str = json.loads(line)["url"]
+        self.url: str = json.loads(line).get("url", "")  # workers have none
 
     def _first_line(self) -> bytes:
         assert self._popen.stdout is not None

@@ -40,15 +40,15 @@ TASK = 500
 FIRST = "/sessions?status=waiting&limit=50"
 
 
-async def fill(path: Path, count: int) -> dict[str, Any]:
-    """Make sessions that wait; returns how large the file is, and how long that took."""
+async def fill(database: str, count: int) -> dict[str, Any]:
+    """Make sessions that wait, in the database with this address; returns how long that took."""
     from callboard import Callboard
     from callboard.events.envelope import NewEvent
     from callboard.ids import event_id, short_id
     from callboard.log.protocol import Writing
     from server_flows import letter
 
-    async with Callboard.open(f"sqlite:///{path}", workflows=[letter]) as board:
+    async with Callboard.open(database, workflows=[letter]) as board:
         first = await board.run(letter, input="go")
         assert first.status == "waiting", first
         pattern = await board.log.read(first.session_id)
@@ -76,7 +76,7 @@ async def fill(path: Path, count: int) -> dict[str, Any]:
                 )
             )
         took = time.perf_counter() - began
-    return {"bytes": path.stat().st_size, "seconds": took, "events": len(pattern) * count}
+    return {"seconds": took, "events": len(pattern) * count}
 
 
 def use(server: Process, ask: Caller, listings: int, answers: int) -> dict[str, Any]:
@@ -160,9 +160,11 @@ def once(folder: Path, how: signal.Signals, answers: int) -> dict[str, Any]:
 
 def run(count: int, rounds: int, answers: int, rest: float) -> dict[str, Any]:
     with scratch() as folder, scratch() as empty:
-        made = asyncio.run(fill(folder / "callboard.db", count))
+        path = folder / "callboard.db"
+        made = asyncio.run(fill(f"sqlite:///{path}", count))
+        made["bytes"] = path.stat().st_size
         # An empty server has as many sessions as are answered, and no more.
-        asyncio.run(fill(empty / "callboard.db", (answers + 1) * rounds * 2 + 1))
+        asyncio.run(fill(f"sqlite:///{empty}/callboard.db", (answers + 1) * rounds * 2 + 1))
         progress(f"  {count:,} sessions made in {made['seconds']:.0f} s, {mb(made['bytes'])}")
         found: dict[str, Any] = {"made": made, "full": [], "empty": []}
         for number in range(rounds * 2):

@@ -1,9 +1,10 @@
-"""DBOS on SQLite: workflows of three steps, killed while all run, and launched again.
+"""DBOS: workflows of three steps, killed while all run, and launched again.
 
 `dbos_recovery.py FOLDER COUNT start` starts COUNT workflows, each held in one of its steps until
 the file `gate` appears; `… again` launches on the same database, and DBOS takes up by itself what
-was running. Every step notes its key in `runs`, every workflow a byte in `finished`. The file is in
-WAL, which is quicker than what DBOS sets up by itself. Logging is at ERROR, tracing is off.
+was running. Every step notes its key in `runs`, every workflow a byte in `finished`. The database
+is the one that DBOS_BENCH_URL names, else a file in WAL, which is quicker than what DBOS sets up by
+itself. Logging is at ERROR, tracing is off.
 """
 
 import asyncio
@@ -43,14 +44,20 @@ async def held(name: str, at: str) -> int:
     return len(PHASES)
 
 
-async def main(count: int, mode: str) -> None:
+def address() -> str:
+    if named := os.environ.get("DBOS_BENCH_URL"):
+        return named
     path = FOLDER / "dbos.db"
     database = sqlite3.connect(path)
     database.execute("PRAGMA journal_mode=WAL")
     database.close()
+    return f"sqlite:///{path}"
+
+
+async def main(count: int, mode: str) -> None:
     config: DBOSConfig = {
         "name": "recovery",
-        "system_database_url": f"sqlite:///{path}",
+        "system_database_url": address(),
         "log_level": "ERROR",
         "run_admin_server": False,
         "enable_otlp": False,

@@ -1,0 +1,159 @@
+"""Claim: after `kill -9` of a worker, another one has started its agent again within 3 s.
+
+Two workers share a PostgreSQL database through procrastinate, and a session's agent runs on one of
+them. That worker is killed with SIGKILL. Measured until the agent starts again, on the other one.
+
+Beside it DBOS on the same PostgreSQL. Without its Conductor no other process takes over: the same
+executor is started again at once, as a supervisor would do, and that start is part of its figure.
+And Temporal with its dev server: an activity whose heartbeat timeout is a second, on two workers.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+from common import PEERS, Result, Row, Side, alternate, finish, peers_python, progress, scratch
+from databases import postgres, serve_on, version, work_on
+from recovery import runs_of
+from serving import Caller, Process, running, until
+
+BAR = 3.0
+OURS, DBOS, TEMPORAL = "ours", "DBOS", "Temporal"
+EVERY = 0.002
+
+
+def started(folder: Path, times: int) -> bool:
+    return sum(runs_of(folder).values()) >= times
+
+
+def ours(folder: Path, url: str) -> float:
+    server = serve_on(folder, url, "--driver=procrastinate")
+    with running(server):
+        first = work_on(folder, url)
+        try:
+            ask = Caller(server.url)
+            given = {"folder": str(folder), "at": "first"}
+            ask("POST", "/sessions", {"workflowId": "held", "input": given})
+            until(lambda: started(folder, 1), every=EVERY)
+            # Only now there is another one, so that it is known which of them has the session.
+            with running(work_on(folder, url)):
+                time.sleep(2)  # an idle worker that has been there for a while
+                began = time.monotonic()
+                first.kill()
+                took = until(lambda: started(folder, 2), every=EVERY) - began
+                (folder / "gate").touch()
+            ask.close()
+        finally:
+            first.kill()
+    return took
+
+
+def peer(folder: Path, url: str) -> float:
+    command = [str(peers_python()), str(PEERS / "dbos_recovery.py"), str(folder), "1"]
+    os.environ["DBOS_BENCH_URL"] = url.replace("postgresql://", "postgresql+psycopg://")
+    server = Process([*command, "start"], folder / "server.log")
+    try:
+        until(lambda: started(folder, 1), every=EVERY)
+        time.sleep(2)
+        began = time.monotonic()
+    finally:
+        server.kill()
+    server = Process([*command, "again"], folder / "server.log")
+    try:
+        return until(lambda: started(folder, 2), every=EVERY) - began
+    finally:
+        server.kill()
+
+
+def temporal(folder: Path) -> float:
+    command = [str(peers_python()), str(PEERS / "temporal_takeover.py"), str(folder)]
+    log = folder / "server.log"
+    with running(Process([*command, "server"], log)) as server:
+        first = Process([*command, server.url], log)
+        try:
+            until(lambda: started(folder, 1), every=EVERY)
+            with running(Process([*command, server.url], log)):
+                time.sleep(2)
+                began = time.monotonic()
+                first.kill()
+                return until(lambda: started(folder, 2), every=EVERY) - began
+        finally:
+            first.kill()
+
+
+def run(side: str, rounds: int) -> dict[str, Any]:
+    with postgres() as server:
+        waits = []
+        for _ in range(rounds):
+            with scratch() as folder:
+                if side == TEMPORAL:
+                    waits.append(temporal(folder))
+                else:
+                    one = ours if side == OURS else peer
+                    waits.append(one(folder, server.create()))
+        return {
+            "p50": statistics.median(waits),
+            "most": max(waits),
+            "waits": waits,
+            "about": version(server),
+        }
+
+
+def measure(quick: bool = False) -> Result:
+    here, kills = Path(__file__).resolve(), 2 if quick else 5
+    progress("takeover: kill -9 of a worker, until its agent runs on another one")
+    sides = [
+        Side(name, here, (f"--side={name}", f"--kills={kills}"), peer=False)
+        for name in (OURS, DBOS, TEMPORAL)
+    ]
+    runs = alternate(sides, 1)
+    mine, theirs, temporals = (runs[name][0] for name in (OURS, DBOS, TEMPORAL))
+    return Result(
+        "takeover",
+        rows=[
+            Row(
+                "kill -9 of a worker (procrastinate): its agent runs on another one",
+                f"≤ {BAR:g} s",
+                f"{mine['most']:.2f} s at most, p50 {mine['p50']:.2f} s",
+                f"{theirs['most']:.2f} s at most, p50 {theirs['p50']:.2f} s (DBOS, the same "
+                "executor started again)",
+                f"{mine['p50'] / theirs['p50']:.2f}",
+                mine["most"] <= BAR,
+            ),
+            Row(
+                "the same, beside Temporal",
+                "–",
+                f"{mine['most']:.2f} s at most, p50 {mine['p50']:.2f} s",
+                f"{temporals['most']:.2f} s at most, p50 {temporals['p50']:.2f} s (Temporal)",
+                f"{mine['p50'] / temporals['p50']:.2f}",
+                None,
+            ),
+        ],
+        notes=[
+            f"{kills} kills each, on new databases; {mine['about']}. Both workers and the server "
+            "were on this machine. A worker is considered dead after a second without a beat."
+        ],
+        data={"runs": runs},
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--side", choices=[OURS, DBOS, TEMPORAL], help="run one side once")
+    parser.add_argument("--kills", type=int, default=5)
+    given = parser.parse_args()
+    if given.side:
+        print(json.dumps(run(given.side, given.kills)))
+    else:
+        finish(measure(given.quick))
+
+
+if __name__ == "__main__":
+    main()
