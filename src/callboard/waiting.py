@@ -1,7 +1,7 @@
-"""Wait for whichever of several things happens first."""
+"""Wait for whichever of several things happens first, or for one thing to its end."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 
 
 async def wait_any(*awaited: Awaitable[object], timeout: float | None = None) -> int | None:
@@ -21,3 +21,14 @@ async def wait_any(*awaited: Awaitable[object], timeout: float | None = None) ->
     finally:
         for future in started:
             future.cancel()
+
+
+async def to_the_end(work: Coroutine[object, None, None]) -> None:
+    """Finish this work even if cancelled; a second cancellation interrupts it."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
+    await task

@@ -342,7 +342,7 @@ async def test_a_file_that_is_no_database_is_left_alone(path: Path, tmp_path: Pa
 
 
 async def test_the_slots_of_a_killed_process_are_free(
-    start: Start, opened: Callable[..., SqliteLog]
+    start: StartProcess, opened: Callable[..., SqliteLog]
 ):
     log = opened()
     await log.slots.set("llm", 2)
@@ -358,7 +358,7 @@ async def test_the_slots_of_a_killed_process_are_free(
 
 
 async def test_the_slots_of_a_frozen_process_are_free_until_it_continues(
-    start: Start, opened: Callable[..., SqliteLog]
+    start: StartProcess, opened: Callable[..., SqliteLog]
 ):
     log = opened(frozen_after=0.8)
     await log.slots.set("llm", 2)

@@ -258,7 +258,7 @@ async def test_a_restart_takes_no_lease_from_the_living(away: int):
             await other.close()
 
 
-async def test_the_slots_of_a_killed_process_are_free(start: Start, opened: Opened):
+async def test_the_slots_of_a_killed_process_are_free(start: StartProcess, opened: Opened):
     log = opened()
     await log.slots.set("llm", 2)
     other = await start("hold_slots")
@@ -273,7 +273,7 @@ async def test_the_slots_of_a_killed_process_are_free(start: Start, opened: Open
 
 
 async def test_the_slots_of_a_frozen_process_are_free_until_it_continues(
-    start: Start, opened: Opened
+    start: StartProcess, opened: Opened
 ):
     log = opened(frozen_after=0.8)
     await log.slots.set("llm", 2)

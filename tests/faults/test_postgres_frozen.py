@@ -9,10 +9,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+from tests.faults.conftest import CHILD
 from tests.faults.log_process import counting
 from tests.faults.postgres_proxy import CuttingProxy
 from tests.faults.test_log_faults import heard, kill, tell
-from tests.faults.test_postgres_faults import CHILD
 from tests.postgres import PostgresServer
 
 from callboard import Callboard, Context, Phase, State, Workflow, agent

@@ -10,9 +10,9 @@ from contextlib import AsyncExitStack
 
 import psycopg
 import pytest
+from tests.faults.conftest import CHILD
 from tests.faults.log_process import counting
 from tests.faults.test_log_faults import heard, kill, tell
-from tests.faults.test_postgres_faults import CHILD
 from tests.postgres import PostgresServer
 
 from callboard.events.envelope import Event

@@ -209,13 +209,8 @@ def _moving(now: Situation) -> Reason:
     retry = _next_retry(now)
     if retry is not None:
         return retry
-    if now.is_driven and (limited := _limited(now)):
-        return limited
     if now.is_driven:
-        text = f"It is running: {_doing(now)} {_driver(now)} is driving it."
-        since = now.in_phase_since
-        text += f" The phase started {_when(now, since)}." if since is not None else ""
-        return Reason("driven", text)
+        return _limited(now) or _driven(now)
     if now.view.tasks:
         tasks = ", ".join(repr(one_line(title)) for title in now.view.tasks.values())
         return Reason("tasks", f"It completes when its open tasks are done: {tasks}.")
@@ -233,6 +228,13 @@ def _moving(now: Situation) -> Reason:
     return Reason(
         "idle", f"Ready to continue, but no process is driving it. {_doing(now)}", (_resume(now),)
     )
+
+
+def _driven(now: Situation) -> Reason:
+    text = f"It is running: {_doing(now)} {_driver(now)} is driving it."
+    since = now.in_phase_since
+    text += f" The phase started {_when(now, since)}." if since is not None else ""
+    return Reason("driven", text)
 
 
 def _next_retry(now: Situation) -> Reason | None:

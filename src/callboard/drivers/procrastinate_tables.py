@@ -9,6 +9,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 
 import psycopg
 from procrastinate.connector import BaseAsyncConnector, BaseConnector, Notify, Pool
@@ -36,12 +37,23 @@ _HAS_TABLES = "SELECT to_regclass('procrastinate_jobs') IS NOT NULL"
 _FUNCTIONS = "SELECT proname::text FROM pg_proc WHERE proname = ANY (%s)"
 
 
+@dataclass(frozen=True, slots=True)
+class _Patient:
+    """Connects, however long the server has been away: jobs have no one who waits for a reply."""
+
+    address: PostgresAddress
+    is_cut_off: bool = False
+
+    async def connect(self) -> Link:
+        return await connect(self.address)
+
+
 class PatientConnector(BaseAsyncConnector):
     """Runs procrastinate's statements, each as soon as the server can be reached."""
 
     def __init__(self, address: PostgresAddress, clock: Clock) -> None:
         self._address = address
-        self._pool = ReadPool(address, clock)
+        self._pool = ReadPool(_Patient(address), clock)
         self._hear: Notify | None = None
 
     def get_sync_connector(self) -> BaseConnector:

@@ -54,9 +54,7 @@ class Dispatcher:
         self._log = log
         self._clock = clock
         self._concurrency = concurrency
-        self._manner = Manner(
-            parks=True, leaving=lambda: self._stopping, idles=self._idled
-        )
+        self._manner = Manner(parks=True, leaving=lambda: self._stopping, idles=self._idled)
         self._idle = 0
         self._lookout = Lookout(log, clock)
         self._backlog = Backlog()

@@ -12,6 +12,7 @@ from callboard.engine.context import Context, RunPlace
 from callboard.engine.current_execution import enter
 from callboard.engine.function_agent import FunctionAgent
 from callboard.engine.live import LiveSession
+from callboard.engine.perform import broke, complete, interrupt
 from callboard.engine.phase import Timeout
 from callboard.engine.ports import Agent, Item, Output
 from callboard.engine.scene import Scene
@@ -329,3 +330,14 @@ def _same_question(view: SessionView, run: str, same: tuple[object, ...], nth: i
         if asked.nth == nth and not is_gone and _identity(asked, asked.key) == same:
             return asked
     return None
+
+
+def record(scene: Scene, run: str, outcome: Outcome) -> None:
+    """Record how an attempt ended."""
+    match outcome:
+        case Done(output, duration_ms, usage):
+            complete(scene, run, output, duration_ms, usage)
+        case Broke(error):
+            broke(scene, run, error)
+        case Interrupted(reason, later):
+            interrupt(scene, run, reason, later)

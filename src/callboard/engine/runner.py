@@ -6,16 +6,16 @@ at any time.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import islice, takewhile
 
 from callboard.engine import decide as d
-from callboard.engine.attempt import Broke, Done, Interrupted, Outcome, RunDesk
+from callboard.engine.attempt import Done, Outcome, RunDesk, record
 from callboard.engine.context import RunPlace
 from callboard.engine.handler_questions import questions_of
 from callboard.engine.live import LiveSession
-from callboard.engine.perform import broke, complete, interrupt, perform, start
+from callboard.engine.perform import interrupt, perform, start
 from callboard.engine.phase import Timeout
 from callboard.engine.ports import HumanInput
 from callboard.engine.scene import Scene
@@ -26,7 +26,7 @@ from callboard.events import names
 from callboard.events.envelope import Event
 from callboard.events.payloads.agents import Interruption
 from callboard.state.session import SessionView
-from callboard.waiting import wait_any
+from callboard.waiting import to_the_end, wait_any
 
 LINGER = 30.0
 """How many seconds an agent that waits for a person stays in memory."""
@@ -207,7 +207,7 @@ class Drive:
             interrupt(scene, run, "crashed")
         for run, outcome in self._finished.items():
             if run in running:
-                _record(scene, run, outcome)
+                record(scene, run, outcome)
         self._decide(scene)
 
     def _tell_dropped(self, view: SessionView) -> None:
@@ -382,7 +382,7 @@ class Drive:
         stopping = [*self._tasks.values(), *self._people.leave()]
         if stopping or self._live.epoch is not None:
             with suppress(CallboardError):
-                await _to_the_end(self._let_go(stopping))
+                await to_the_end(self._let_go(stopping))
 
     async def _let_go(self, stopping: list[asyncio.Task[None]]) -> None:
         """Record that the session was released, unlike one whose process died."""
@@ -392,28 +392,7 @@ class Drive:
             await self._live.release()
 
 
-async def _to_the_end(work: Coroutine[object, None, None]) -> None:
-    """Finish this work even if cancelled; a second cancellation interrupts it."""
-    task = asyncio.create_task(work)
-    try:
-        await asyncio.wait({task})
-    except asyncio.CancelledError:
-        await asyncio.wait({task})
-        raise
-    await task
-
-
 def _put_off(scene: Scene) -> None:
     if not scene.batch.view.ended:
         for run in scene.batch.view.in_flight():
             interrupt(scene, run, "stopped")
-
-
-def _record(scene: Scene, run: str, outcome: Outcome) -> None:
-    match outcome:
-        case Done(output, duration_ms, usage):
-            complete(scene, run, output, duration_ms, usage)
-        case Broke(error):
-            broke(scene, run, error)
-        case Interrupted(reason, later):
-            interrupt(scene, run, reason, later)
