@@ -263,6 +263,7 @@ group('the layout', () => {
     human: false,
     terminal: false,
     leadsTo: null,
+    limit: null,
   })
   const edge = (from: string, to: string) => ({ from, to, taken: 'always' as const })
 
@@ -289,6 +290,7 @@ group('loops', () => {
     human: false,
     terminal: false,
     leadsTo: null,
+    limit: null,
   })
   const edge = (from: string, to: string) => ({ from, to, taken: 'always' as const })
   const names = (...all: string[]) => all.map(phase)
