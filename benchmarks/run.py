@@ -2,15 +2,15 @@
 
 Names: workflows, appends, postgres_appends, storage, answer, large_states, state_at; of the server
 streams, http_answer, waiting, recovery, load, help; of the dashboard first_paint; of the React
-package react; of the board many_sessions, hooks, backlog, real_hooks and status_files; all of them
+package react; of the board many_sessions, hooks, backlog, real_hooks and status_files; all of these
 when none is given. Every benchmark runs its peers beside us; those that are named take the place of
 what RESULTS.md had of them, each with its own date, commit and machine. `--quick` takes fewer
 rounds and smaller loads, for a look while working: it leaves out load unless it is named, and
 writes no files. `--first` chooses those of the first bars, which are about workflows and answers:
 with `--quick` they take about five minutes.
 
-On PostgreSQL, in a server of their own: postgres_workflows, takeover, worker_answer and
-postgres_waiting, which take about eight minutes together.
+Only when they are named, because all of it would take over an hour: postgres_workflows, takeover,
+worker_answer and postgres_waiting, on a PostgreSQL of their own and with workers.
 """
 
 import argparse
@@ -36,7 +36,8 @@ NAMES = [
 ]
 NAMES += ["streams", "http_answer", "waiting", "recovery", "load", "help", "first_paint", "react"]
 NAMES += ["many_sessions", "hooks", "backlog", "real_hooks", "status_files"]
-NAMES += ["postgres_workflows", "takeover", "worker_answer", "postgres_waiting"]
+CLUSTER = ["postgres_workflows", "takeover", "worker_answer", "postgres_waiting"]
+NAMES += CLUSTER
 LONG = {"load"}
 FIRST = [name for name in NAMES if name in ("workflows", "answer", "large_states")]
 PEER_PACKAGES = ["langgraph", "langgraph-checkpoint-sqlite", "dbos", "fastapi", "sse-starlette"]
@@ -146,7 +147,8 @@ def main() -> None:
     parser.add_argument("--first", action="store_true")
     parser.add_argument("--json", type=Path, help="also write all figures there")
     options = parser.parse_args()
-    usual = [name for name in NAMES if not (options.quick and name in LONG)]
+    left_out = {*CLUSTER, *(LONG if options.quick else ())}
+    usual = [name for name in NAMES if name not in left_out]
     usual = FIRST if options.first else usual
     peers = peer_versions()
     records, results, failures = {}, [], []
