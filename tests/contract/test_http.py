@@ -107,8 +107,16 @@ async def test_workflows_with_phases_and_edges(http: httpx.AsyncClient):
             "human": True,
             "terminal": False,
             "leadsTo": ["book", "plan"],
+            "limit": None,
         },
-        {"name": "book", "agent": "booker", "human": False, "terminal": True, "leadsTo": []},
+        {
+            "name": "book",
+            "agent": "booker",
+            "human": False,
+            "terminal": True,
+            "leadsTo": [],
+            "limit": None,
+        },
     ]
     assert trip["edges"] == [
         {"from": "plan", "to": "book", "taken": "sometimes"},
