@@ -135,7 +135,7 @@ def test_a_server_without_tls_is_said(postgres: PostgresServer):
     wanted = failure(f"{postgres.url('postgres')}?sslmode=require").message
     assert "sslmode" in wanted
     assert "ssl = on" in wanted
-    text = 'connection failed: root certificate file "/home/ada/.postgresql/root.crt" does not exist'
+    text = 'connection failed: root certificate file "~/.postgresql/root.crt" does not exist'
     assert "sslrootcert" in translate(psycopg.OperationalError(text), "x").message
 
 

@@ -20,6 +20,7 @@ MAIN_PACKAGES: Final = {
     "notify": "apprise",
     "otel": "opentelemetry-sdk",
     "postgres": "psycopg",
+    "procrastinate": "procrastinate",
     "pydantic-ai": "pydantic-ai-slim",
     "server": "fastapi",
     "tui": "textual",
