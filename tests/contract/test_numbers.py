@@ -117,6 +117,7 @@ async def _some_ids(client: httpx.AsyncClient) -> dict[str, str]:
         "workflow": "trip",
         "token_id": "x",
         "agent": "claude",
+        "name": "x",
         "path": "x",
     }
 
