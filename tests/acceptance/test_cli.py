@@ -150,6 +150,7 @@ def test_show_draws_the_path_and_tells_what_is_open(callboard: CallboardCommand)
         "human": True,
         "terminal": False,
         "leadsTo": ["book", "plan"],
+        "limit": None,
     }
     assert report["why"]["kind"] == "waiting"
 

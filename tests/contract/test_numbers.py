@@ -25,6 +25,7 @@ MEMBERS = {
     "phase": "plan",
     "name": "x",
     "scope": "read",
+    "number": 1,
     "title": "x",
 }
 """What a body needs beside the number."""
