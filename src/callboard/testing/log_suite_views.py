@@ -49,9 +49,8 @@ class ViewContract(Contract):
         counted = ("paused", "pausing", "pending", "input_tokens", "output_tokens")
         counts = dict.fromkeys(counted, 0)
         ends = dict.fromkeys(("ended", "ended_at", "error", "held"))
-        others = dict.fromkeys(("version", "source", "title", "parent", "fork_position"))
-        phases = dict.fromkeys(("phase", "phase_since"))
-        assert row == {**told, **of_stream, **counts, **ends, **others, **phases}
+        others = dict.fromkeys(("version", "source", "title", "parent", "fork_position", "phase"))
+        assert row == {**told, **of_stream, **counts, **ends, **others, "phase_since": None}
 
     async def test_putting_again_replaces_the_whole_row(self, log: EventLog) -> None:
         await log.append("s", [changing(session_row("s", phase="p"))])

@@ -9,6 +9,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -103,8 +104,8 @@ class SqliteLog(Tailed):
         access = TableAccess(self._reading, database, self._reads, self._do)
         self.tokens = SqliteTokens(access)
         self.server_state = SqliteServerState(access, owners, self._heartbeat, place.clock.now_ms)
-        slots = SqliteSlots(self._reading, database, self._reads, self._do_as_owner, owners)
-        self.slots = SlotQueue(slots, place.clock, self.on_change)
+        as_owner = replace(access, in_transaction=self._do_as_owner)
+        self.slots = SlotQueue(SqliteSlots(as_owner, owners), place.clock, self.on_change)
 
     @classmethod
     def open(

@@ -1,14 +1,13 @@
 """The tables of limits and their slots."""
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from callboard.events.limits import AgentLimit, AgentSlot
 from callboard.log.owners import Owners
 from callboard.log.slots import LISTED, OwnRows, SlotCount, SlotRow, described
-from callboard.log.sqlite.transaction import InTransaction
+from callboard.log.sqlite.table_access import TableAccess
 
 _ENTER: Final = """
 INSERT OR IGNORE INTO slots (id, name, session, run, since, taken_at, owner)
@@ -41,18 +40,11 @@ ORDER BY name, taken_at IS NULL, no LIMIT :most
 class SqliteSlots:
     """The slots of one file. Other processes are notified of every transaction."""
 
-    def __init__(
-        self,
-        reading: sqlite3.Connection,
-        writing: sqlite3.Connection,
-        reads: Callable[[], AbstractContextManager[None]],
-        in_transaction: InTransaction,
-        owners: Owners,
-    ) -> None:
-        self._reading = reading
-        self._writing = writing
-        self._reads = reads
-        self._in_transaction = in_transaction
+    def __init__(self, access: TableAccess, owners: Owners) -> None:
+        self._reading = access.reading
+        self._writing = access.writing
+        self._reads = access.reads
+        self._in_transaction = access.in_transaction
         self._owners = owners
 
     async def change(self, leave: Sequence[SlotRow], enter: Sequence[SlotRow], at: int) -> OwnRows:

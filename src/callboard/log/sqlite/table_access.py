@@ -1,4 +1,4 @@
-"""How the tables that belong to no stream are read and written: tokens, and what servers share."""
+"""How the tables that belong to no stream are read and written: tokens, slots, shared state."""
 
 import sqlite3
 from collections.abc import Callable

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from callboard.clock import Clock
 from callboard.errors import StoreBusy, StoreError
@@ -16,14 +16,6 @@ from callboard.log.sqlite.identity import Identities
 from callboard.log.write_lock import Turnstile, poll
 
 Result = TypeVar("Result")
-
-
-class InTransaction(Protocol):
-    """Runs work in a transaction of its own, which it must end."""
-
-    async def __call__(self, work: Callable[[], Result], /) -> Result:
-        """Run it in the writer thread."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
