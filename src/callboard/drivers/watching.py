@@ -54,7 +54,7 @@ class Dispatcher:
         self._log = log
         self._clock = clock
         self._concurrency = concurrency
-        self._manner = Manner(parks=True, leaving=lambda: self._stopping, idles=self._idled)
+        self._manner = Manner(parks=True, leaving=lambda: self._stopping)
         self._idle = 0
         self._lookout = Lookout(log, clock)
         self._backlog = Backlog()
@@ -383,7 +383,9 @@ class WatchingDriver(Dispatcher):
         concurrency: int = 64,
         manner: Manner | None = None,
     ) -> None:
-        given = replace(manner or Manner(), parks=True, leaving=lambda: self._stopping)
+        given = replace(
+            manner or Manner(), parks=True, leaving=lambda: self._stopping, idles=self._idled
+        )
         super().__init__(LocalEngine(driver, given), driver, log, clock, concurrency)
 
 
