@@ -82,7 +82,9 @@ class Walk:
         if words[0] in UNTRIED:
             return None
         if words[0] == "serve":
-            return self._serve(words)
+            return self._start([*words, "--port", "0"], "Callboard is at")
+        if words[0] == "worker":
+            return self._start(words, "Worker")
         if words[0] == "board":
             return self._board(words)
         code, out, err = self._called(words)
@@ -93,13 +95,14 @@ class Walk:
         self.seen |= {one for one in hints(out + "\n" + err) if words[0] != "fork"}
         return None
 
-    def _serve(self, words: list[str]) -> None:
-        process = self.call.start(*words, "--port", "0")
+    def _start(self, words: list[str], says: str) -> None:
+        """Start something that runs until it is stopped."""
+        process = self.call.start(*words)
         assert process.stdout is not None
         first = process.stdout.readline()
         process.send_signal(signal.SIGTERM)
         rest = process.communicate(timeout=120)
-        assert "Callboard is at" in first, (words, first, rest)
+        assert says in first, (words, first, rest)
         assert process.returncode == 0
 
     def _board(self, words: list[str]) -> None:
