@@ -75,6 +75,7 @@ async def test_workers_come_and_go_with_what_they_drive(browser: Browser, tmp_pa
         at_a_browser(browser, server, bypass_csp=True) as person,
     ):
         page = person.page
+        await expect(person.heading("Inbox", exact=True)).to_be_visible()
         await page.keyboard.press("g")
         await page.keyboard.press("k")
         await expect(person.heading("Workers", exact=True)).to_be_visible()
