@@ -30,7 +30,7 @@ DECISIONS: dict[str, tuple[dict[str, Any], Any]] = {
         {"approved": False, "notes": "two keys clash"},
     ),
 }
-PATIENT = 60.0
+PATIENT = 120.0
 
 
 def deciding(*decisions: Any, then: str = "It is kept.") -> Script:
