@@ -1,4 +1,4 @@
-"""A log at the address that a module's own fixture gives, here and in other processes."""
+"""A log at the address that a module's own fixture `address` gives, here and in other processes."""
 
 import asyncio
 import sys
@@ -12,11 +12,6 @@ from tests.faults.log_process import open_log
 from tests.faults.processes import OpenLogs, StartProcess, kill
 
 CHILD = Path(__file__).with_name("log_process.py")
-
-
-@pytest.fixture
-def address() -> str:
-    raise NotImplementedError("Give an address fixture: a path, or postgresql://…")
 
 
 @pytest.fixture
