@@ -41,9 +41,8 @@ export function Worker({ worker }: { readonly worker: WorkerInfo }) {
       ) : (
         <p className="worker__note quiet">{text.worker.ownSession}</p>
       )}
-      {sessionCount === 0 ? (
-        <p className="worker__note quiet">{text.worker.idle}</p>
-      ) : (
+      {alive && sessionCount === 0 && <p className="worker__note quiet">{text.worker.idle}</p>}
+      {sessionCount > 0 && (
         <ul className="glancelist worker__sessions">
           {sessions.map((one) => (
             <li key={one.sessionId} className="worker__row">

@@ -64,7 +64,7 @@ def _print_workers(screen: Screen, found: WorkerOverview, now: datetime) -> None
 def _worker(screen: Screen, one: WorkerInfo, now: datetime) -> list[Cell]:
     status: Cell = (f"{screen.signs.done} running", "done")
     if not one.alive:
-        status = (f"{screen.signs.failed} dead", "failed")
+        status = (f"{screen.signs.failed} not responding", "failed")
     workflows = one_line(", ".join(map(str, one.workflows)))
     return [
         str(one.pid),
