@@ -4,7 +4,7 @@ from collections.abc import Collection, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 from callboard.clock import Clock
 from callboard.drivers.engine import Engine
@@ -12,9 +12,6 @@ from callboard.drivers.local import LocalDriver
 from callboard.drivers.watching import Dispatcher, WatchingDriver
 from callboard.errors import MissingExtra, ValidationError
 from callboard.log.protocol import EventLog
-
-if TYPE_CHECKING:
-    from callboard.log.postgres.connections import PostgresAddress
 
 DriverName = Literal["local", "procrastinate", "none"]
 DRIVERS: Final[tuple[DriverName, ...]] = get_args(DriverName)
@@ -64,22 +61,26 @@ def check_driver(name: str, *, is_shared: bool) -> None:
     if name in ("local", "none"):
         return
     if not is_shared:
-        raise ValidationError(
-            f"The driver {name} needs a database in PostgreSQL, which all workers share: "
-            "--db postgresql://user@host/name. With a SQLite database, use --driver local.",
-            field="driver",
-        )
+        raise _not_shared(name)
     with _installed(name):
         import_module(f"callboard.drivers.{name}_engine")
 
 
 def _procrastinate(driven: Driven, concurrency: int) -> Engine:
-    check_driver("procrastinate", is_shared=hasattr(driven.log, "address"))
-    from callboard.drivers.procrastinate_engine import ProcrastinateEngine
+    with _installed("procrastinate"):
+        from callboard.drivers.procrastinate_engine import ProcrastinateEngine
+        from callboard.log.postgres.connections import AtAddress
+    log = driven.log
+    if not isinstance(log, AtAddress):
+        raise _not_shared("procrastinate")
+    return ProcrastinateEngine(log.address, log.owners, driven.clock, driven.workflows, concurrency)
 
-    address: PostgresAddress = getattr(driven.log, "address")  # noqa: B009 - only this log has it
-    return ProcrastinateEngine(
-        address, driven.log.owners, driven.clock, driven.workflows, concurrency
+
+def _not_shared(name: str) -> ValidationError:
+    return ValidationError(
+        f"The driver {name} needs a database in PostgreSQL, which all workers share: "
+        "--db postgresql://user@host/name. With a SQLite database, use --driver local.",
+        field="driver",
     )
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import psycopg
 from psycopg import AsyncConnection
@@ -116,6 +116,16 @@ def delays() -> Iterator[float]:
     while True:
         yield delay
         delay = min(delay * 2, 1.0)
+
+
+@runtime_checkable
+class AtAddress(Protocol):
+    """A log in PostgreSQL, for those who also keep something in its database."""
+
+    @property
+    def address(self) -> PostgresAddress:
+        """Where the database is."""
+        ...
 
 
 class Connecting(Protocol):
