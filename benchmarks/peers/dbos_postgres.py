@@ -13,27 +13,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from dbos import DBOS, DBOSConfig
+from dbos_flows import five, five_async
 from lanes import run_lanes, run_threads
-
-
-@DBOS.step()
-def work(item: str) -> str:
-    return item
-
-
-@DBOS.workflow()
-def five() -> list[str]:
-    return [work("done") for _ in range(5)]
-
-
-@DBOS.step()
-async def work_async(item: str) -> str:
-    return item
-
-
-@DBOS.workflow()
-async def five_async() -> list[str]:
-    return [await work_async("done") for _ in range(5)]
 
 
 async def once(lane: int) -> None:

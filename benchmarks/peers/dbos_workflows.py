@@ -21,26 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from common import scratch
 from dbos import DBOS, DBOSConfig
-
-
-@DBOS.step()
-def work(item: str) -> str:
-    return item
-
-
-@DBOS.workflow()
-def five() -> list[str]:
-    return [work("done") for _ in range(5)]
-
-
-@DBOS.step()
-async def work_async(item: str) -> str:
-    return item
-
-
-@DBOS.workflow()
-async def five_async() -> list[str]:
-    return [await work_async("done") for _ in range(5)]
+from dbos_flows import five, five_async
 
 
 def rates(done: int, seconds: float, busy: float) -> dict[str, Any]:
