@@ -1,5 +1,10 @@
 # Everything a contributor runs. `make` alone lists the targets.
 
+# Older ones, such as that of macOS, would ignore the shell's flags below, and so its errors.
+ifeq ($(filter undefine,$(.FEATURES)),)
+$(error This needs GNU make 3.82 or later. On macOS, install it with `brew install make`, and run `gmake` instead)
+endif
+
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -22,7 +27,7 @@ UI := src/callboard/server/ui/index.html
 CLIENTS := .clients/.installed
 UI_SOURCES := $(shell find clients/react web -type d \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
 
-.PHONY: help setup python run run-cluster check check-python check-web format system clients test test-python test-web test-long \
+.PHONY: help setup python run run-cluster check check-python check-macos check-web format system clients test test-python test-web test-long \
   screenshots bench bench-quick docs wheel lock clean
 
 help: ## List the targets
@@ -41,7 +46,7 @@ define make_venv
 	    echo "installing python3-venv"; \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; \
 	  else \
-	    echo "$(PYTHON) cannot make environments; install it first: sudo apt-get install python3-venv" >&2; exit 1; \
+	    echo "$(PYTHON) cannot make environments; on Debian, install it first: sudo apt-get install python3-venv" >&2; exit 1; \
 	  fi; \
 	fi
 	@echo "making $(@D:/bin=)"
@@ -128,6 +133,11 @@ check-python: python
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/avoided_words.py
+	$(BIN)/python tools/linux_only.py
+
+# Apart from check-python, because it takes as long as all of that.
+check-macos: python ## Check the types as they are on macOS
+	$(BIN)/basedpyright --project tools/basedpyright-macos.json
 
 check-web: python $(UI)
 	npm run --silent check
@@ -137,8 +147,8 @@ format: python $(PACKAGES) ## Format the code and fix what can be fixed
 	$(BIN)/ruff format .
 	npm run --silent format
 
-system: ## Install the Debian packages that tests need, or say which
-	@tools/system-packages nginx=nginx-light chromium=chromium tmux=tmux initdb=postgresql
+system: ## Install the packages that tests need, or say which
+	@tools/system-packages nginx=nginx-light chromium=chromium tmux=tmux initdb=postgresql dash=dash zsh=zsh busybox=busybox
 
 clients: $(CLIENTS) ## Install the coding agents that tests drive into .clients
 

@@ -1,4 +1,7 @@
-"""PostgreSQL for benchmarks: a server of its own, with the settings that PostgreSQL comes with."""
+"""PostgreSQL for benchmarks: a server of its own, with the settings that PostgreSQL comes with.
+
+And Temporal's dev server, for the drivers that need one.
+"""
 
 import os
 import sys
@@ -12,6 +15,7 @@ from serving import FLOWS, Process, serve
 sys.path.insert(0, str(ROOT))
 
 from tools.postgres_server import PostgresServer, running_server
+from tools.temporal_server import running_temporal
 
 # More connections than by default, because several sides have several processes; fsync is on.
 SETTINGS = ("max_connections=400",)
@@ -22,6 +26,17 @@ def postgres() -> Iterator[PostgresServer]:
     """A server that is gone afterwards."""
     with running_server(PostgresServer, SETTINGS, None, data_folder()) as server:
         yield server
+
+
+@contextmanager
+def temporal_of_our_own(folder: Path, driver: str) -> Iterator[None]:
+    """Temporal, where servers and workers find it that are started meanwhile and need it."""
+    if not driver.startswith("temporal"):
+        yield
+        return
+    with running_temporal(folder) as server:
+        os.environ["TEMPORAL_ADDRESS"] = server.address
+        yield
 
 
 def version(server: PostgresServer) -> str:

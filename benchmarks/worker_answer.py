@@ -1,7 +1,7 @@
 """Claim: from an answer through a server to the start of the next agent on a worker: p50 ≤ 15 ms
-(worker --driver local), ≤ 30 ms (procrastinate).
+(worker --driver local), ≤ 30 ms (procrastinate), ≤ 100 ms (Temporal).
 
-The server drives nothing (`--driver none`, or procrastinate, which only queues there); one worker
+The server drives nothing (`--driver none`, or an engine, which only queues there); one worker
 in a process of its own does. Both share a PostgreSQL database. Measured as in `http_answer`: from
 just before `POST /interactions/{id}/answer` is sent to the first line of the agent of the next
 phase, by the clock that all processes share; every sample is a session of its own, one at a time.
@@ -18,18 +18,19 @@ from pathlib import Path
 from typing import Any
 
 from common import Result, Row, Side, alternate, finish, progress, scratch, spread
-from databases import postgres, serve_on, version, work_on
+from databases import postgres, serve_on, temporal_of_our_own, version, work_on
 from http_answer import ours
 from serving import Caller, running
 
-BARS_MS = {"local": 15, "procrastinate": 30}
+BARS_MS = {"local": 15, "procrastinate": 30, "temporal": 100, "temporal-standalone": 100}
 ALONE = "one server"
 
 
 def run(side: str, count: int, warm: int) -> dict[str, Any]:
     with postgres() as server, scratch() as folder, ExitStack() as stack:
         url = server.create()
-        serves = {"local": "none", "procrastinate": "procrastinate", ALONE: "local"}[side]
+        serves = {"local": "none", ALONE: "local"}.get(side, side)
+        stack.enter_context(temporal_of_our_own(folder, side))
         answers = stack.enter_context(running(serve_on(folder, url, f"--driver={serves}")))
         if side != ALONE:
             stack.enter_context(running(work_on(folder, url, f"--driver={side}")))

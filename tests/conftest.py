@@ -8,10 +8,17 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from tests.postgres import PostgresServer, running_server
 
-settings.register_profile("ci", max_examples=50, deadline=None, print_blob=True)
+settings.register_profile(
+    "ci",
+    max_examples=50,
+    deadline=None,
+    print_blob=True,
+    # It measures how busy the machine is, too.
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("ci")
 
 

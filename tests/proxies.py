@@ -21,12 +21,15 @@ http {{
   access_log off; client_body_temp_path {folder}/b; proxy_temp_path {folder}/p;
   fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
   upstream servers {{ {upstreams} }}
+  {http}
   server {{
     listen 127.0.0.1:{port};
+    {server}
     location / {{
       proxy_pass http://servers;
       proxy_http_version 1.1;
       proxy_set_header Host $http_host;
+      {location}
     }}
   }}
 }}
@@ -71,8 +74,13 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def nginx(folder: Path, *upstreams: str) -> AsyncGenerator[str]:
-    """nginx in front of servers, as another user where that can be; gives its address."""
+async def nginx(
+    folder: Path, *upstreams: str, http: str = "", server: str = "", location: str = ""
+) -> AsyncGenerator[str]:
+    """nginx in front of servers, as another user where that can be; gives its address.
+
+    http, server, location: more directives, for where they are named after.
+    """
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     assert program, "nginx is missing; install it with: sudo apt-get install nginx-light"
     folder.mkdir()
@@ -80,7 +88,15 @@ async def nginx(folder: Path, *upstreams: str) -> AsyncGenerator[str]:
     config = folder / "nginx.conf"
     listed = " ".join(f"server {url.removeprefix('http://')};" for url in upstreams)
     config.write_text(
-        CONFIG.format(folder=folder, port=port, upstreams=listed, user=_workers_user())
+        CONFIG.format(
+            folder=folder,
+            port=port,
+            upstreams=listed,
+            user=_workers_user(),
+            http=http,
+            server=server,
+            location=location,
+        )
     )
     process = await asyncio.create_subprocess_exec(
         program, "-p", folder, "-c", config, "-e", folder / "error.log"

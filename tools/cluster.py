@@ -159,10 +159,10 @@ class Cluster:
                 f"{self._database_folder()}."
             ) from error
         execute, password = self._database.execute, self.secrets.database
-        if not execute("SELECT FROM pg_roles WHERE rolname = 'callboard'"):
+        if not execute("SELECT 1 FROM pg_roles WHERE rolname = 'callboard'"):
             execute("CREATE ROLE callboard LOGIN")
         execute(f"ALTER ROLE callboard PASSWORD '{password}'")
-        if not execute("SELECT FROM pg_database WHERE datname = 'board'"):
+        if not execute("SELECT 1 FROM pg_database WHERE datname = 'board'"):
             execute("CREATE DATABASE board OWNER callboard TEMPLATE template0")
         return self._database.url("board", "callboard")
 

@@ -18,7 +18,8 @@
     │   ├── NotResumable · SessionExists
     │   ├── SessionOwned           another process drives this session
     │   ├── OwnershipLost          another process took over a session that this one was driving
-    │   └── PositionConflict       the stream is longer than the writer expected
+    │   ├── PositionConflict       the stream is longer than the writer expected
+    │   └── HistoryChanged         events that were already read are gone
     ├── StateError
     │   ├── StateNotSerializable
     │   └── StateInvalid
@@ -32,6 +33,7 @@
     ├── HandlerFailed              the caller's own `human_input` raised
     ├── MissingExtra               an optional dependency is not installed
     ├── SettingsUnusable           a coding agent's settings cannot be changed
+    ├── SystemUnsupported          this system cannot do it, such as Windows
     ├── Unauthenticated · Forbidden · TooLarge · TooManyFailures   what a server refuses
     ├── Overloaded                 too much work or too little memory at the moment
     ├── ServerUnreachable          the client cannot reach a server
@@ -156,6 +158,10 @@ class OwnershipLost(ConflictError, code="OWNERSHIP_LOST"):
     """Another process has taken this session over."""
 
 
+class HistoryChanged(ConflictError, code="HISTORY_CHANGED"):
+    """Events that were read are gone: the database was restored, or failed over. Read it again."""
+
+
 class PositionConflict(ConflictError, code="POSITION_CONFLICT"):
     """The stream has grown since it was read."""
 
@@ -228,6 +234,10 @@ class MissingExtra(CallboardError, code="MISSING_EXTRA"):
 
 class SettingsUnusable(CallboardError, code="SETTINGS_UNUSABLE"):
     """The settings of a coding agent cannot be changed."""
+
+
+class SystemUnsupported(CallboardError, code="SYSTEM_UNSUPPORTED"):
+    """This system cannot do it."""
 
 
 class Unauthenticated(CallboardError, code="UNAUTHENTICATED"):

@@ -22,7 +22,8 @@ def _start_over() -> None:
     _pool.clear()
 
 
-os.register_at_fork(after_in_child=_start_over)
+if hasattr(os, "register_at_fork"):  # Windows has no forks.
+    os.register_at_fork(after_in_child=_start_over)
 
 
 def short_id(length: int = 12) -> str:

@@ -7,9 +7,10 @@ import signal
 import stat
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx
 import psutil
@@ -60,8 +61,16 @@ def named(processes: list[psutil.Process], word: str) -> list[psutil.Process]:
     return [one for one in processes if word in one.cmdline()]
 
 
-async def test_a_session_through_the_cluster_which_then_stops_completely(tmp_path: Path):
-    folder = tmp_path / "cluster"
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that PostgreSQL's user can enter, unlike `tmp_path` of root."""
+    with TemporaryDirectory(prefix="callboard-test-") as name:
+        Path(name).chmod(0o711)
+        yield Path(name)
+
+
+async def test_a_session_through_the_cluster_which_then_stops_completely(open_folder: Path):
+    folder = open_folder / "cluster"
     async with started(folder) as process:
         url = (await said(process, r"is at (http://127\.0\.0\.1:\d+)"))[1]
         await said(process, "Ctrl-C to stop")
@@ -97,6 +106,11 @@ async def test_a_session_through_the_cluster_which_then_stops_completely(tmp_pat
         assert await process.wait() == 0
         assert [one for one in processes if one.is_running() and one.status() != "zombie"] == []
         assert not (folder / "env").exists()
+    # The next start continues with the same database.
+    async with started(folder) as process:
+        url = (await said(process, r"is at (http://127\.0\.0\.1:\d+)"))[1]
+        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=GUARD) as http:
+            assert (await http.get(f"/sessions/{session}")).json()["status"] == "completed"
 
 
 WITHOUT_PROGRAMS = """

@@ -167,7 +167,8 @@ def test_hooks_over_http_keep_the_service(callboard, units):
 
 def test_the_agent_of_launchd_has_the_socket(tmp_path):
     agent = launchd_agent(
-        ServiceCommand(("/bin/python", "-m", "callboard", "serve"), 4711, tmp_path / "l")
+        ServiceCommand(("/bin/python", "-m", "callboard", "serve"), 4711, tmp_path / "l"),
+        "/usr/bin:/bin",
     )
     read: dict[str, Any] = plistlib.loads(agent)
     assert read["Sockets"][activation.NAME]["SockServiceName"] == "4711"

@@ -77,6 +77,7 @@ PAGES = {
     "team": Shown("inbox/{team}", "1 of 2 people have decided"),
     "decided": Shown("inbox/{decided}", "Decided"),
     "workers": Shown("workers", "Archive of May"),
+    "people": Shown("people", "Needs the Admin role."),
     "settings": Shown("settings", "Schema version", 1500),
     "lost": Shown("no/such/page", "There is no page at"),
 }

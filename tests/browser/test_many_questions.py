@@ -111,6 +111,7 @@ async def test_a_question_is_assigned_by_a_key_and_grouped(person: Person, serve
     await person.visit(f"inbox/{question['id']}?group=workflow")
     await expect(person.heading(re.compile("^release"))).to_be_visible()
     await person.sees("Assigned to ada or the finance group")
+    await expect(page.get_by_text("can answer.")).to_have_count(0)
     await page.keyboard.press("a")
     await expect(person.button("Unassign")).to_be_visible()
     async with server.client() as http:

@@ -13,12 +13,23 @@ import pytest_asyncio
 from tests.in_process import run_here
 from tests.servers import TOKEN, Server, serving
 
-from callboard import Callboard
+from callboard import Approval, Callboard, Phase, State, Workflow
+from callboard.errors import ValidationError
+from callboard.harness.mcp_tools import PersonTools
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("access"),
 ]
+
+
+RELEASE = Workflow(
+    "release",
+    state=State,
+    phases=[
+        Phase("ask", human=Approval("Publish?", assignees=["ada", "group:release"]), terminal=True)
+    ],
+)
 
 
 class Team(NamedTuple):
@@ -123,6 +134,64 @@ async def test_an_admin_overrides_and_that_is_recorded(team: Team):
         ("admin", True),
         ("operator", True),
     ]
+
+
+async def test_every_type_of_question_can_be_restricted(team: Team):
+    outcome = {"outcomeSchema": {"type": "approval"}}
+    for type, more, path, body in (
+        ("input", {}, "answer", {"value": "So."}),
+        ("choice", {"options": ["a", "b"]}, "answer", {"value": "a"}),
+        ("confirmation", {}, "answer", {"approved": True}),
+        ("select", {"options": ["a", "b"]}, "answer", {"value": "a"}),
+        (
+            "interactive_session",
+            {"config": outcome},
+            "complete",
+            {"outcome": "completed", "response": "approved"},
+        ),
+    ):
+        asked = await ask(team, type=type, **more)
+        told = refusal(await team.bob.post(f"{asked}/{path}", json=body))
+        assert "Only ada can answer" in told["message"], type
+        done = await team.ada.post(f"{asked}/{path}", json=body)
+        assert done.status_code == 200, (type, done.text)
+
+
+async def test_a_session_s_only_question_is_restricted_where_input_is_sent_too(team: Team):
+    async with Callboard.open(team.db, [RELEASE]) as board:
+        session = await board.start("release")
+        await board.drive(session)
+    told = refusal(await team.operator.post(f"/sessions/{session}/input", json={"input": "yes"}))
+    assert "Only ada, group:release can answer" in told["message"]
+    done = await team.cleo.post(f"/sessions/{session}/input", json={"input": "yes"})
+    assert done.status_code == 200, done.text
+
+
+async def test_an_agent_s_tools_restrict_their_questions(team: Team, tmp_path: Path):
+    async with Callboard.open(team.db) as board:
+        tools = PersonTools(board.people, board.clock, "me", tmp_path)
+        for call in (tools.ask_human, tools.request_approval, tools.request_interactive):
+            given = {"prompt": "Release?", "assignees": ["group:release"]}
+            asked = await call(given)
+            refusal(await team.bob.post(f"/interactions/{asked['id']}/cancel"))
+            withdrawn = await team.operator.post(f"/interactions/{asked['id']}/cancel")
+            assert withdrawn.status_code == 200
+        with pytest.raises(ValidationError, match="assignees"):
+            await tools.request_approval({"prompt": "Release?", "assignees": ["none"]})
+
+
+async def test_the_command_line_shows_who_may_answer_and_is_refused(team: Team):
+    asked = (await ask(team, assignees=["ada", "group:release"])).rpartition("/")[2]
+    bob = team.bob.headers["Authorization"].removeprefix("Bearer ")
+    env = {**os.environ, "CALLBOARD_TOKEN": bob, "CALLBOARD_SERVER": str(team.bob.base_url)}
+    code, out, err = await asyncio.to_thread(run_here, ("inbox", asked), team.db.parent, env)
+    assert code == 0, err
+    assert "Only ada or the release group can answer" in out
+    words = ("answer", asked, "yes", "--by", "ada")
+    code, out, err = await asyncio.to_thread(run_here, words, team.db.parent, env)
+    assert code != 0
+    assert "can answer question" in err
+    assert (await team.operator.post(f"/interactions/{asked}/cancel")).status_code == 200
 
 
 async def test_assign_changes_who_is_expected_and_nothing_else(team: Team):

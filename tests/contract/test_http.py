@@ -64,15 +64,20 @@ async def frames(
 ) -> AsyncIterator[tuple[int, Any]]:
     """The id and the event of each frame."""
     async with http.stream("GET", path, headers={**SSE, **headers}) as answer:
-        assert answer.status_code == 200, await answer.aread()
-        assert answer.headers["content-type"].startswith("text/event-stream")
-        place = 0
-        async for line in answer.aiter_lines():
-            assert not line.startswith("event:"), "onmessage would never see a named frame"
-            if line.startswith("id: "):
-                place = int(line[4:])
-            elif line.startswith("data: "):
-                yield place, httpx.Response(200, text=line[6:]).json()
+        async for frame in frames_of(answer):
+            yield frame
+
+
+async def frames_of(answer: httpx.Response) -> AsyncIterator[tuple[int, Any]]:
+    assert answer.status_code == 200, await answer.aread()
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    place = 0
+    async for line in answer.aiter_lines():
+        assert not line.startswith("event:"), "onmessage would never see a named frame"
+        if line.startswith("id: "):
+            place = int(line[4:])
+        elif line.startswith("data: "):
+            yield place, httpx.Response(200, text=line[6:]).json()
 
 
 async def test_a_session_from_start_to_end(http: httpx.AsyncClient):
@@ -341,11 +346,14 @@ async def test_the_stream_of_everything(http: httpx.AsyncClient):
     got: asyncio.Queue[tuple[int, Any]] = asyncio.Queue()
 
     async def read() -> None:
-        async for frame in frames(http, "/stream"):
-            got.put_nowait(frame)
+        async with http.stream("GET", "/stream", headers=SSE) as answer:
+            opened.set()
+            async for frame in frames_of(answer):
+                got.put_nowait(frame)
 
+    opened = asyncio.Event()
     reading = asyncio.create_task(read())
-    await asyncio.sleep(0.2)
+    await opened.wait()
     session = await begun(http, "count", input=1)
     ended = await until(http, session, "completed")
     mine: list[int] = []

@@ -54,7 +54,7 @@ async def test_every_route_of_the_design_is_described(tmp_path: Path):
             assert operation.get("description") or path == "/health", (method, path)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("examples", [2, pytest.param(100, marks=pytest.mark.long)])
 async def test_schemathesis_finds_nothing(tmp_path: Path, examples: int):
     limits = ["--wrong-tokens=1000000"]

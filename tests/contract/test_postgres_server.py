@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 from tests import server_flows
 from tests.postgres import running_server
@@ -44,6 +45,48 @@ async def test_a_question_outlives_the_server_that_asked_it(postgres_url: str, t
     assert not (tmp_path / "not.db").exists()  # The last address counts.
     assert [one["position"] for one in events] == list(range(1, ended["position"] + 1))
     assert not [line for line in server.log if "Traceback" in line or '"level":"error"' in line]
+
+
+HASTY = """
+from callboard.__main__ import main
+from callboard.log.postgres.connections import PostgresAddress
+
+parse = PostgresAddress.parse
+PostgresAddress.parse = lambda url, patience: parse(url, 1.0)
+main()
+"""
+
+
+async def test_requests_beyond_the_connections_are_told_when_to_try_again(
+    postgres_url: str, tmp_path: Path
+):
+    more = {"env": {"XDG_DATA_HOME": str(tmp_path)}, "options": [f"--db={postgres_url}"]}
+    async with (
+        serving(
+            tmp_path / "not.db", server_flows.__file__, program=("-c", HASTY), **more
+        ) as server,
+        server.client() as http,
+        asyncio.timeout(GUARD),
+    ):
+        given = {"workflowId": "trip", "input": "Rome"}
+        session = (await http.post("/sessions", json=given)).json()["sessionId"]
+        (asked,) = (await waits_until(http, session, "waiting"))["pending"]
+        async with await psycopg.AsyncConnection.connect(postgres_url) as blocking:
+            await blocking.execute("LOCK TABLE sessions")
+            path = f"/sessions/{session}"
+            reading = {asyncio.create_task(http.get(path)) for _ in range(24)}
+            refused, blocked = await asyncio.wait(reading, return_when=asyncio.FIRST_COMPLETED)
+            assert blocked
+        responses = await asyncio.gather(*reading)
+        busy = [one for one in responses if one.status_code != 200]
+        assert {(one.status_code, one.headers["Retry-After"]) for one in busy} == {(503, "1")}
+        assert {one.json()["error"]["code"] for one in busy} == {"STORE_BUSY"}
+        assert {task.result().status_code for task in refused} == {503}
+        assert (await http.get(path)).status_code == 200
+        answered = await http.post(f"/interactions/{asked['id']}/answer", json={"value": "yes"})
+        assert answered.status_code == 200
+        await waits_until(http, session, "completed")
+    assert not [line for line in server.log if "Traceback" in line]
 
 
 HOOK = {"hook_event_name": "SessionStart", "session_id": "s-1", "cwd": "/", "source": "startup"}

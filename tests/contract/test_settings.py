@@ -68,16 +68,38 @@ async def test_me_says_who_a_token_stands_for(http: httpx.AsyncClient, server: S
 
 
 async def test_each_part_needs_its_scope(http: httpx.AsyncClient, server: Server):
-    wanted = {"read": (200, 403, 403, 403), "operate": (200, 200, 403, 403)}
+    wanted = {"read": (200, 403, 403, 403, 403), "operate": (200, 200, 403, 403, 403)}
     for scope, statuses in wanted.items():
         async with server.client(await token(http, scope)) as client:
             got = [
                 (await client.get(path)).status_code
-                for path in ("/me", "/server", "/tokens", "/settings/hooks")
+                for path in ("/me", "/server", "/tokens", "/settings/hooks", "/team")
             ]
             assert tuple(got) == statuses, scope
             made = await client.post("/tokens", json={"name": "x", "scope": "read"})
             assert made.status_code == 403
+
+
+async def test_the_team_lists_people_and_hosts(http: httpx.AsyncClient, server: Server):
+    await token(http, "answer", person="grace", groups=["release"])
+    gone = await http.post("/tokens", json={"name": "hal", "scope": "read", "expiresInMs": 1})
+    assert gone.status_code == 201
+    code = (await http.post("/login")).json()["code"]
+    async with server.client(None) as browser:
+        assert (await browser.get("/login", params={"code": code})).status_code == 303
+    team = (await http.get("/team")).json()
+    people = {one["person"]: one for one in team["people"]}
+    assert people["grace"] == {
+        "person": "grace",
+        "scope": "answer",
+        "groups": ["release"],
+        "tokenCount": 1,
+        "lastSeen": None,
+        "byProxy": False,
+    }
+    assert not {"hal", "hooks"} & set(people)
+    assert [one["lastSeen"] is not None for one in people.values()].count(True) == 1
+    assert [one["isServer"] for one in team["hosts"]] == [True]
 
 
 async def test_facts_about_the_server(http: httpx.AsyncClient, server: Server):

@@ -21,6 +21,7 @@ from tests import server_flows
 from tests.servers import serving
 
 from callboard import Callboard
+from callboard.relay.batches import INCARNATION, RelayItem, packed
 from callboard.server.application import ROUTERS
 from callboard.testing.log_suite_material import happened
 
@@ -115,6 +116,29 @@ def copying(times: int) -> dict[str, Any]:
 
 MANY_PARAMETERS = "&".join(f"a{n}=b" for n in range(7000))
 NO_ID = "x" * 8000
+
+
+def of_a_relay(secret: str, texts: Texts) -> dict[Place, list[Sent]]:
+    """What is worst of what a machine sends that has a token of its own."""
+    headers = {"Authorization": f"Bearer {secret}", INCARNATION: "worst123"}
+    tool = b'{"session_id":"s","cwd":"/x","hook_event_name":"PreToolUse","tool_name":"Write",'
+    bodies = [tool + b'"tool_input":{"content":"%b"}}' % one for one in texts]
+    one_each = [[RelayItem(1, "hook", body, 1, "claude")] for body in bodies]
+    many = [RelayItem(n, "hook", tool + b'"n":%d}' % n, 1, "claude") for n in range(1, 101)]
+    return {
+        ("POST", "/relay/reports"): [
+            Sent("POST", "/relay/reports", packed(items), headers) for items in (*one_each, many)
+        ],
+        ("POST", "/relay/commands"): [
+            Sent("POST", "/relay/commands", json.dumps(given).encode(), headers)
+            for given in ({"name": "x" * LARGEST}, {"name": "x", "holds": ["x"] * 100_000})
+        ],
+        ("POST", "/relay/pair"): [
+            post("/relay/pair", {"code": "x" * LARGEST, "host": "h", "name": "n"}),
+            post("/relay/pair", {"code": "x", "host": "h" * LARGEST, "name": "n" * LARGEST}),
+        ],
+        ("GET", "/hosts"): [],
+    }
 
 
 def special(asked: Asked, texts: Texts) -> dict[Place, list[Sent]]:
@@ -253,6 +277,7 @@ def special(asked: Asked, texts: Texts) -> dict[Place, list[Sent]]:
         ],
         ("GET", "/me"): [],
         ("GET", "/tokens"): [],
+        ("GET", "/team"): [],
         ("POST", "/tokens"): [
             post("/tokens", {"name": "x", "scope": "read", "groups": ["x"] * 100_000}),
             *(post("/tokens", b'{"scope":"read","name":"%b"}' % one) for one in texts),
@@ -418,6 +443,9 @@ async def drive(tmp_path: Path, *, everything: bool) -> None:
     db = tmp_path / "x.db"
     texts = TEXTS if everything else HARDEST
     cases = special(await large_things(db, texts), texts)
+    async with Callboard.open(db) as board:
+        paired = await board.tokens.create("relay", "hook", host="worst-host")
+    cases |= of_a_relay(paired.secret, texts)
     assert set(cases) == routes(), "say what is worst for each route"
     slow: list[str] = []
     async with serving(db, server_flows.__file__) as server, server.client() as http:

@@ -13,7 +13,7 @@ import pytest
 from tests.servers import serving
 
 from callboard.board.hook_folders import hooks_folder, make_folders
-from callboard.board.intake import LateHook
+from callboard.board.late_hook import LateHook
 from callboard.board.spool import drain as memory
 from callboard.board.spool.drain import UnwrittenHooks
 from callboard.board.spool.files import Spool

@@ -6,7 +6,7 @@ The long ones take half a second for each example; CALLBOARD_INTERLEAVED_SESSION
 import os
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 from tests.faults.interleaving import FileInterleavings, Interleavings
 
@@ -14,11 +14,7 @@ MANY = int(os.environ.get("CALLBOARD_INTERLEAVED_SESSIONS", "500"))
 
 
 def play(machine: type[Interleavings], examples: int, steps: int) -> None:
-    checked = settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        suppress_health_check=[HealthCheck.too_slow],
-    )
+    checked = settings(max_examples=examples, stateful_step_count=steps)
     run_state_machine_as_test(machine, settings=checked)
 
 

@@ -2,15 +2,19 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+from tests import server_flows
 from tests.faults.log_process import counting
 from tests.postgres import PostgresServer, running_server
+from tests.servers import TOKEN, serving
 
-from callboard import Callboard
-from callboard.errors import PositionConflict, StoreError
+from callboard import Callboard, Client
+from callboard.errors import HistoryChanged, PositionConflict, StoreError
+from callboard.events.envelope import Event
 from callboard.events.rows import Query
 from callboard.log.postgres.log import PostgresLog
 from callboard.log.protocol import Writing
@@ -148,3 +152,47 @@ async def test_a_synchronous_standby_has_everything_that_was_acknowledged(pair: 
         assert await incarnation_after(log, 1) == 2
     finally:
         await log.close()
+
+
+async def test_readers_of_events_that_a_standby_lacks_are_told(pair: Pair, tmp_path: Path):
+    log = PostgresLog.open(pair.url, counting)
+    more = {"env": {"XDG_DATA_HOME": str(tmp_path)}, "options": [f"--db={pair.url}"]}
+    try:
+        async with (
+            asyncio.timeout(GUARD),
+            serving(tmp_path / "not.db", server_flows.__file__, **more) as server,
+            Client(server.url, TOKEN) as client,
+        ):
+            await log.append("kept", several(2))
+            pair.catch_up()
+            pair.follow_no_more()
+            await log.append("s", several(2))
+            ((last, _),) = await log.read_all(3)
+            tails: list[AsyncIterator[object]] = [
+                log.tail("s"),
+                log.tail_all(last - 1),
+                client.tail_all(last - 1),
+            ]
+            for tail, count in zip(tails, (2, 1, 1), strict=True):
+                for _ in range(count):
+                    await anext(tail)
+            kept = log.tail("kept", 1)
+            await anext(kept)
+            readers = [asyncio.ensure_future(_next(tail)) for tail in (*tails, kept)]
+            await asyncio.to_thread(pair.fail_over)
+            # What is written then gets the positions of what was lost.
+            await log.append("s", several(4))
+            for reading in readers[:3]:
+                with pytest.raises(HistoryChanged):
+                    await reading
+            await log.append("kept", several(1))
+            event = await readers[3]
+            assert isinstance(event, Event)
+            assert event.position == 3
+            assert [sequence for sequence, _ in await log.read_all(0)] == list(range(1, 8))
+    finally:
+        await log.close()
+
+
+async def _next(tail: AsyncIterator[object]) -> object:
+    return await anext(tail)

@@ -43,6 +43,23 @@ async def _assign(assignees: list[str] | None, steps: list[str | None]) -> None:
 
 
 @settings(deadline=None, max_examples=60)
+@given(RESTRICTIONS, st.none() | st.sampled_from(["", "ada", "cleo"]))
+def test_in_this_process_an_answer_of_anyone_else_is_recorded_as_an_override(
+    assignees: list[str] | None, name: str | None
+):
+    asyncio.run(_answer_here(assignees, name))
+
+
+async def _answer_here(assignees: list[str] | None, name: str | None) -> None:
+    async with Callboard.open() as board:
+        asked = await board.people.ask(type="input", prompt="Why?", assignees=assignees)
+        await board.answer(asked.id, "So.", by=name)
+        [*_, received] = await board.log.read(asked.id)
+        may = assignees is None or name in assignees
+        assert ("override" in received.payload) == (not may)
+
+
+@settings(deadline=None, max_examples=60)
 @given(RESTRICTIONS, st.sampled_from(["ada", "cleo"]), st.sets(NAMES), st.booleans())
 def test_an_answer_counts_by_the_names_that_were_checked(
     assignees: list[str] | None, person: str, groups: set[str], overrides: bool

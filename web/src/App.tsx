@@ -16,6 +16,7 @@ const ComparePage = lazily(() => import('./family/ComparePage').then((m) => m.Co
 const FamilyPage = lazily(() => import('./family/FamilyPage').then((m) => m.FamilyPage))
 const HomePage = lazily(() => import('./home/HomePage').then((m) => m.HomePage))
 const InboxPage = lazily(() => import('./inbox/InboxPage').then((m) => m.InboxPage))
+const PeoplePage = lazily(() => import('./people/PeoplePage').then((m) => m.PeoplePage))
 const PlatePage = lazily(() => import('./board/PlatePage').then((m) => m.PlatePage))
 const SessionPage = lazily(() => import('./session/SessionPage').then((m) => m.SessionPage))
 const SettingsPage = lazily(() => import('./settings/SettingsPage').then((m) => m.SettingsPage))
@@ -76,6 +77,8 @@ function Page({ route }: { readonly route: Route }) {
       return <PlatePage key={route.id} id={route.id} />
     case 'workers':
       return <WorkersPage />
+    case 'people':
+      return <PeoplePage />
     case 'settings':
       return <SettingsPage />
     case 'link':

@@ -72,6 +72,7 @@ group('addresses', () => {
     expect(routeOf(`/app${to.inbox('q')}`)).toEqual({ page: 'inbox', question: 'q' })
     expect(routeOf('/app/')).toEqual({ page: 'home' })
     expect(routeOf(`/app${to.workers()}`)).toEqual({ page: 'workers' })
+    expect(routeOf(`/app${to.people()}`)).toEqual({ page: 'people' })
     expect(routeOf(`/app${to.workflow(id)}`)).toEqual({ page: 'workflow', name: id })
   })
 

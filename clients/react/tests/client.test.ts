@@ -5,6 +5,7 @@ import { expect, inject, it } from 'vitest'
 import {
   AlreadyAnswered,
   createClient,
+  HistoryChanged,
   NotFound,
   ServerUnreachable,
   SessionNotFound,
@@ -110,4 +111,43 @@ it('comes back to a server that has fallen silent', async () => {
     'disconnected',
     'connected',
   ])
+})
+
+it('learns that the server has lost what it read', async () => {
+  const asked: string[] = []
+  const lossy = createServer((request, answer) => {
+    const last = request.headers['last-event-id'] ?? ''
+    asked.push(`${last} ${new URL(request.url ?? '', 'http://x').searchParams.get('lastEvent')}`)
+    if (last) {
+      answer.writeHead(409, { 'content-type': 'application/json' })
+      answer.end('{"error":{"code":"HISTORY_CHANGED","message":"Events are gone."}}')
+      return
+    }
+    const id = asked.length === 1 ? 'lost' : 'kept'
+    answer.writeHead(200, { 'content-type': 'text/event-stream' })
+    answer.end(`id: 1\ndata: {"name":"n","position":1,"id":"${id}"}\n\n`)
+  })
+  await new Promise<void>((done) => lossy.listen(0, '127.0.0.1', done))
+  const { port } = lossy.address() as AddressInfo
+  const board = createClient({ baseUrl: `http://127.0.0.1:${port}` })
+  const seen: string[] = []
+  await new Promise<void>((done) => {
+    const stream = board.follow('x', {
+      onEvents(events) {
+        seen.push(...events.map((event) => event.id))
+        if (!seen.includes('restarted')) return
+        stream.close()
+        done()
+      },
+      onRestart: () => seen.push('restarted'),
+    })
+  })
+  expect(seen).toEqual(['lost', 'restarted', 'kept'])
+  expect(asked).toEqual([' null', '1 lost', ' null'])
+  // A program that cannot start over gets an error, and not a gap.
+  const tail = board.tail('x')
+  await tail.next()
+  await expect(tail.next()).rejects.toThrow(HistoryChanged)
+  lossy.closeAllConnections()
+  lossy.close()
 })

@@ -30,9 +30,9 @@ describe('useHuman', () => {
 
   it('says so when nobody will answer any more', async () => {
     const { result } = renderHook(() => useHuman(), { wrapper: page() })
-    const lost = result.current.ask('Anybody?')
+    const refused = expect(result.current.ask('Anybody?')).rejects.toThrow(InteractionClosed)
     await client().cancelInteraction((await asked('Anybody?')).id)
-    await expect(lost).rejects.toThrow(InteractionClosed)
+    await refused
   })
 
   it('asks within a session, and hears when the session ends without an answer', async () => {
@@ -40,9 +40,10 @@ describe('useHuman', () => {
     const sessionId = await board.createSession('trip', 'Oslo')
     const { result } = renderHook(() => useHuman(), { wrapper: page({ strict: true }) })
     const lost = result.current.ask('Which hotel?', { input: true, sessionId })
+    const refused = expect(lost).rejects.toThrow(InteractionClosed)
     expect((await asked('Which hotel?')).sessionId).toBe(sessionId)
     await board.cancel(sessionId)
-    await expect(lost).rejects.toThrow(InteractionClosed)
+    await refused
   })
 
   it('is not left waiting when the session was deleted with its question', async () => {

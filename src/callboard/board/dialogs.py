@@ -14,6 +14,7 @@ from callboard.board.plate import Pending, Plate, Unsettled, clipped
 from callboard.board.transition import ASKS, PLANS, Status
 from callboard.events import plates
 from callboard.events.event_name import Entry
+from callboard.events.json_values import Object
 from callboard.events.payloads.plates import PlateDetails
 from callboard.interactions.settlement import Outcome, OutcomeKind
 
@@ -115,6 +116,35 @@ def dialogs(plate: Plate, signal: Entry, moment: Moment, asked: str | None) -> F
     )
     closed = _close(shown.plate, over, _outcome(signal), moment, _is_final(signal))
     return Folded(closed.plate, (*shown.closed, *closed.closed))
+
+
+def dismissed(plate: Plate, request: str) -> Entry | None:
+    """What to record when the hook of a request is gone: its dialog was dismissed."""
+    pending = plate.dialog(request)
+    if pending is None:
+        return None
+    others = [one for one in plate.pending if one.id not in (None, request)]
+    if pending.subagent is not None or others:
+        # The turn continues: the other dialogs have their own hooks.
+        return plates.PERMISSION_RESOLVED({"request": request, "outcome": "unknown"})
+    return plates.TURN_IDLE({"interrupted": True})
+
+
+def let_wait(plate: Plate, request: str) -> Entry | None:
+    """What to record when the hook of a request is gone, and its dialog is still open."""
+    if plate.dialog(request) is None:
+        return None
+    return plates.HOOK_HEARD({"hook": "", "unheld": request})
+
+
+def handed_over(plate: Plate, request: str, answer: Object) -> Entry | None:
+    """What to record when the hook of a request gets its answer."""
+    decision = "denied" if answer.get("approved") is False else "allowed"
+    if plate.dialog(request) is not None:
+        return plates.PERMISSION_RESOLVED({"request": request, "handed": decision})
+    if plate.awaits_outcome_of(request):
+        return plates.PERMISSION_SETTLED({"request": request, "handed": decision})
+    return None
 
 
 def leave(plate: Plate, moment: Moment) -> Folded:

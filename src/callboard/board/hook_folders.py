@@ -6,12 +6,11 @@ It has `connection`, two lines that tell hooks where the server is and which tok
 what came in.
 """
 
+import json
 import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
-
-import orjson
 
 from callboard.disk.files import replace
 from callboard.disk.private import make_own_folder
@@ -73,7 +72,7 @@ def write_connection(folder: Path, address: str, token: str) -> None:
 def read_counters(folder: Path) -> Object:
     """The counters; empty if there are none yet, or if they can't be read."""
     try:
-        return as_object(orjson.loads(counters_file(folder).read_bytes()))
+        return as_object(json.loads(counters_file(folder).read_bytes()))
     except (OSError, ValueError):
         return {}
 
@@ -100,7 +99,9 @@ class Counting:
         self._next = now + COUNTED_EVERY
         try:
             make_folders(self._folder)
-            _replace(counters_file(self._folder), orjson.dumps(counted))
+            _replace(
+                counters_file(self._folder), json.dumps(counted, separators=(",", ":")).encode()
+            )
             self._written = counted
         except StoreError as error:
             _log.warning("%s", error.message)

@@ -57,12 +57,25 @@ class PlateReader:
                 return max(same, key=lambda one: _currency(one, report.session_id))
         known = await self.of_session(report.session_id, report.host)
         if known is not None:
-            return known if _may_continue(known, report) else None
+            return known if self._may_continue(known, report) else None
         return await self._announced(report)
+
+    def _may_continue(self, plate: Plate, report: Report) -> bool:
+        if report.pid is None or plate.pid is None or not _is_same_boot(plate, report):
+            return True
+        if plate.host != self._host().id:
+            # Its relay reports the end of a process before anything that came after it.
+            is_same = plate.pid == report.pid and _is_process(plate, report)
+            return is_same or plate.status == "closed"
+        # The system knows which processes run. The board does not: one may have died a moment ago,
+        # and an agent can report the end of its own session, or another start time of its process.
+        if not is_alive(plate.pid, plate.proc_start):
+            return True
+        return plate.pid == report.pid and is_alive(report.pid, report.proc_start)
 
     async def _announced(self, report: Report) -> Plate | None:
         """The plate that waits for this client, or that its `/clear` left."""
-        if report.client_pid is not None:
+        if report.client_pid is not None and report.host == self._host().id:
             line = {one.pid: one.start for one in ancestors(report.client_pid)}
             started = await self._at(report, Query("plates", one_of=("pid", sorted(line))))
             for one in started:
@@ -92,6 +105,18 @@ class PlateReader:
 
 def _currency(plate: Plate, session_id: str) -> tuple[bool, bool, int]:
     return plate.session_id == session_id, plate.status != "closed", plate.updated_at
+
+
+def limited(report: Report, host: str | None) -> Report:
+    """The report as one of the host that its sender's token is limited to, whatever it says."""
+    if host is None:
+        return report
+    # What a payload says about another host is not known to be true of this one.
+    is_own = report.host == host
+    name = report.host_name if is_own else None
+    return replace(
+        report, host=host, host_name=name or host, boot_id=report.boot_id if is_own else None
+    )
 
 
 def located(report: Report, host: Host) -> Report:
@@ -158,16 +183,6 @@ def _is_process(plate: Plate, report: Report) -> bool:
         return plate.proc_start == report.proc_start
     # Process ids are reused: without the start time, it can only be one that is alive.
     return plate.status != "closed" or plate.session_id == report.session_id
-
-
-def _may_continue(plate: Plate, report: Report) -> bool:
-    if report.pid is None or plate.pid is None:
-        return True
-    # The system knows which processes run. The board does not: one may have died a moment ago, and
-    # an agent can report the end of its own session, or another start time of its process.
-    if not _is_same_boot(plate, report) or not is_alive(plate.pid, plate.proc_start):
-        return True
-    return plate.pid == report.pid and is_alive(report.pid, report.proc_start)
 
 
 def _may_share(plate: Plate, report: Report) -> bool:

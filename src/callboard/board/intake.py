@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
+from callboard.board.identity import limited
+from callboard.board.late_hook import LateHook
 from callboard.board.plate_store import Heard, Recent
 from callboard.board.plates import Plates
 from callboard.board.repeats import KEPT
@@ -32,21 +34,6 @@ PROBE: Final = "callboardTest"
 """The member of a payload that only tests whether hooks arrive."""
 
 
-@dataclass(frozen=True, slots=True)
-class LateHook:
-    """A payload that a hook left in the spool because no server took it.
-
-    at_ms: when that was. pid: the agent's process, if it is known.
-    again: an earlier reader was interrupted, and may have recorded it.
-    """
-
-    agent: str
-    body: bytes
-    at_ms: int
-    pid: int | None = None
-    again: bool = False
-
-
 @dataclass(slots=True)
 class Received:
     """What was received since the server started, for diagnostics."""
@@ -69,8 +56,11 @@ class Listener:
         """Hook tests in progress: each is set when its payload arrives."""
         self._deliveries = Recent[None]()
 
-    async def read(self, agent: str, body: bytes) -> Report | None:
-        """The report in a payload; None if nothing in it belongs to a plate."""
+    async def read(self, agent: str, body: bytes, host: str | None = None) -> Report | None:
+        """The report in a payload; None if nothing in it belongs to a plate.
+
+        host: the host that its sender's token is limited to.
+        """
         vendor, payload = VENDORS.get(agent), await _object(body)
         if payload is not None and PROBE in payload:
             self._probed(payload[PROBE])
@@ -83,7 +73,7 @@ class Listener:
                 await asyncio.sleep(0)
         if report is None or payload is None:
             self.received.garbage += 1
-        return report
+        return None if report is None else limited(report, host)
 
     def _probed(self, id: Json) -> None:
         """Note that a test has arrived; nothing else happens."""
@@ -95,14 +85,14 @@ class Listener:
         """Record a hook that was sent directly and is waiting; None if it is already known."""
         if report.delivery in self._deliveries:
             return None
-        self._count(report)
+        self.count(report)
         return await self._tell(replace(report, hold=_hold(report)))
 
     async def overhear(self, hooks: Sequence[LateHook]) -> None:
         """Record what hooks left in the spool: it happened earlier, and no one is waiting."""
         batch: list[Report] = []
         for report in await self._late(hooks):
-            self._count(report)
+            self.count(report)
             if report.gone:  # It ends a question that another of them may have opened.
                 await self._record(batch)
                 await self._tell(report)
@@ -118,7 +108,7 @@ class Listener:
         reports: list[Report] = []
         doubtful: dict[str, list[Report]] = {}
         for hook in hooks:
-            report = await self.read(hook.agent, hook.body)
+            report = await self.read(hook.agent, hook.body, hook.host)
             if report is None:
                 continue
             if report.pid is None and hook.pid is not None:
@@ -140,7 +130,7 @@ class Listener:
 
     async def _tell(self, report: Report) -> Heard | None:
         if report.gone and report.hold is not None:
-            await self._plates.let_go(report.hold, session_id=report.session_id)
+            await self._plates.let_go(report.hold, session_id=report.session_id, host=report.host)
             return None
         return await self._told(self._plates.hear(report), [report])
 
@@ -156,7 +146,8 @@ class Listener:
                 self._deliveries.keep(report.delivery, None)
         return outcome
 
-    def _count(self, report: Report) -> None:
+    def count(self, report: Report) -> None:
+        """Count a report that arrived."""
         self.received.heard += 1
         self.received.last_at, self.received.last_agent = self.now_ms(), report.agent
 

@@ -9,6 +9,7 @@ from callboard.board.transition import NEEDY, Status
 from callboard.events.codec import load_json
 from callboard.events.payloads.plates import BackgroundWork
 from callboard.events.shapes import Key, Millis, Shape, Unsent, camel, read, sent
+from callboard.vendors.reports import Report
 
 LONGEST_TEXT: Final = 500
 """How many characters of a text the board shows."""
@@ -81,6 +82,7 @@ class Plate(Shape):
     client_pid, client_start: the terminal's process, if sessions run in a daemon.
     background: what keeps running by itself: [{id, kind, description}].
     ended: how its last session ended, while it is closed.
+    relayed: the number of the last report from its host's relay; "" without a relay.
     """
 
     plate_id: str
@@ -118,6 +120,7 @@ class Plate(Shape):
     todos: tuple[Todo, ...] = ()
     background: Unsent[tuple[BackgroundWork, ...]] = ()
     subagents: Unsent[tuple[str, ...]] = ()
+    relayed: Unsent[str] = ""
 
     @sent
     def attention(self) -> bool:
@@ -144,6 +147,13 @@ class Plate(Shape):
     def dialog(self, interaction_id: str) -> Pending | None:
         """The open dialog of this question."""
         return next((one for one in self.pending if one.id == interaction_id), None)
+
+    def has(self, report: Report) -> bool:
+        """Whether a relay's report is recorded already: it sends one again until it is confirmed.
+
+        What one host reports about one plate comes in the order of its numbers.
+        """
+        return report.relayed is not None and report.relayed.is_among(self.relayed)
 
     def awaits_outcome_of(self, interaction_id: str) -> bool:
         """Whether the dialog of this question is gone, and its outcome not confirmed."""

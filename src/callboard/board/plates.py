@@ -8,10 +8,12 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
+from callboard.board.dialogs import dismissed, handed_over, let_wait
 from callboard.board.hook_backlog import NO_BACKLOG, HookBacklog, backlog_in
 from callboard.board.hook_folders import hooks_folder
 from callboard.board.hosts import Host
@@ -26,7 +28,14 @@ from callboard.board.identity import (
     with_process,
 )
 from callboard.board.plate import Plate
-from callboard.board.plate_store import CachedPlate, Heard, PlateStore, Recent, who_asked
+from callboard.board.plate_store import (
+    CachedPlate,
+    Heard,
+    PlateStore,
+    QuestionAsker,
+    Recent,
+    who_asked,
+)
 from callboard.board.recording import Recording
 from callboard.board.repeats import asks, heard_before, lost_plan, was_decided
 from callboard.board.transition import STATUSES
@@ -39,7 +48,8 @@ from callboard.events.json_values import Object
 from callboard.events.rows import Query
 from callboard.ids import short_id
 from callboard.log.protocol import EventLog, Limit
-from callboard.vendors.reports import Report
+from callboard.systems.processes import started_at
+from callboard.vendors.reports import RelayNumber, Report
 
 if TYPE_CHECKING:
     from callboard.events.payloads.plates import PlateChangedPayload
@@ -77,10 +87,16 @@ class Plates:
             return NO_BACKLOG
         return await asyncio.to_thread(backlog_in, hooks_folder(path))
 
-    async def living(self) -> list[Plate]:
-        """Every plate of this host that is not closed, including dismissed ones."""
+    async def living(self, host: str | None = None) -> list[Plate]:
+        """Every plate of this host that is not closed, including dismissed ones; or of another."""
         query = Query("plates", one_of=("status", _LIVING), order="created_at")
-        return await self._reader.here(query)
+        there = self.host().id if host is None else host
+        return [plate for plate in await self._reader.all(query) if plate.host == there]
+
+    async def of_host(self, host_id: str) -> list[Plate]:
+        """Every plate of a host that is open or whose requests have no confirmed outcome."""
+        found = await self._reader.all(Query("plates", {"host": host_id}))
+        return [one for one in found if one.status != "closed" or one.unsettled]
 
     async def of_processes(self, pids: Collection[int]) -> list[Plate]:
         """Every plate whose client has one of these process ids, closed and dismissed ones too.
@@ -112,11 +128,12 @@ class Plates:
 
     async def hear(self, report: Report) -> Heard:
         """Record a client's report. A known question is not asked again."""
+        limited_to = report.host
         report = located(report, self.host())
         async with self._turn(report.session_id):
             if report.hold is not None:
                 asked = await who_asked(self._log, report.hold)
-                if asked is not None and asked.is_session(report.session_id):
+                if asked is not None and await self._may_tell(asked, report.session_id, limited_to):
                     return Heard(await self.get(asked.stream), report.hold)
                 if asked is not None:  # The id of someone else's question.
                     report = replace(report, hold=None, request=None)
@@ -137,55 +154,54 @@ class Plates:
         plate = await self.of_session(report.session_id) if asks(report) else None
         return plate is not None and await was_decided(self._log, plate, report)
 
-    async def let_go(self, interaction_id: str, *, session_id: str | None = None) -> None:
+    async def let_go(
+        self, interaction_id: str, *, session_id: str | None = None, host: str | None = None
+    ) -> None:
         """A held hook is gone: its dialog was dismissed in the terminal, or its client died.
 
-        session_id: the session whose hook reports this, if one does.
+        session_id: the session whose hook reports this, if one does. host: the host that this
+        hook's token is limited to.
         """
-
-        def leave(plate: Plate) -> Entry | None:
-            pending = plate.dialog(interaction_id)
-            if pending is None:
-                return None
-            others = [one for one in plate.pending if one.id not in (None, interaction_id)]
-            if pending.subagent is not None or others:
-                # The turn continues: the other dialogs have their own hooks.
-                return plates.PERMISSION_RESOLVED({"request": interaction_id, "outcome": "unknown"})
-            return plates.TURN_IDLE({"interrupted": True})
-
-        await self._tell_of(interaction_id, leave, session_id)
+        await self._tell_of(interaction_id, dismissed, session_id, host)
 
     async def let_wait(self, interaction_id: str) -> None:
         """A held hook is gone, but its dialog is open: only the terminal can answer it now."""
+        await self._tell_of(interaction_id, let_wait)
 
-        def unhold(plate: Plate) -> Entry | None:
-            if plate.dialog(interaction_id) is None:
-                return None
-            return plates.HOOK_HEARD({"hook": "", "unheld": interaction_id})
+    async def hand_over(
+        self,
+        interaction_id: str,
+        answer: Object,
+        *,
+        host: str | None = None,
+        relayed: RelayNumber | None = None,
+    ) -> Plate | None:
+        """A held hook gets the answer that was accepted here: its dialog closes.
 
-        await self._tell_of(interaction_id, unhold)
+        host, relayed: the relay's host and the number of its receipt, if the hook waits there.
+        """
+        build = partial(handed_over, answer=answer)
+        return await self._tell_of(interaction_id, build, host=host, relayed=relayed)
 
-    async def hand_over(self, interaction_id: str, answer: Object) -> Plate | None:
-        """A held hook gets the answer that was accepted here: its dialog closes."""
-        decision = "denied" if answer.get("approved") is False else "allowed"
+    async def tell(
+        self,
+        plate_id: str,
+        build: Callable[[Plate], Entry | None],
+        relayed: RelayNumber | None = None,
+    ) -> Plate:
+        """Record something that no hook reported; `build` gets the current plate.
 
-        def resolve(plate: Plate) -> Entry | None:
-            if plate.dialog(interaction_id) is not None:
-                return plates.PERMISSION_RESOLVED({"request": interaction_id, "handed": decision})
-            if plate.awaits_outcome_of(interaction_id):
-                return plates.PERMISSION_SETTLED({"request": interaction_id, "handed": decision})
-            return None
-
-        return await self._tell_of(interaction_id, resolve)
-
-    async def tell(self, plate_id: str, build: Callable[[Plate], Entry | None]) -> Plate:
-        """Record something that no hook reported; `build` gets the current plate."""
+        relayed: its number, if a relay found it out.
+        """
         while True:
             known = await self.store.load(plate_id)
             signal = build(known.plate)
             if signal is None:
                 return known.plate
-            report = Report(known.plate.agent, known.plate.session_id, (signal,))
+            plate = known.plate
+            report = Report(plate.agent, plate.session_id, (signal,), relayed=relayed)
+            if plate.has(report):
+                return plate
             try:
                 return (await self.store.write(known, report)).plate
             except PositionConflict:
@@ -199,12 +215,20 @@ class Plates:
         session_id: str | None = None,
         pid: int | None = None,
         proc_start: str | None = None,
+        host: Host | None = None,
     ) -> Plate:
-        """Register a client that is about to start; returns its plate, which may already exist."""
-        known = await self._registered(session_id, pid, proc_start)
-        if known is not None:
-            return known
-        now, host = self._clock.now_ms(), self.host()
+        """Register a client that is about to start; returns its plate, which may already exist.
+
+        host: the one that it starts on, if that is not this one.
+        """
+        if pid is not None and proc_start is None and host is None:  # Not every client can find it.
+            proc_start = await asyncio.to_thread(started_at, pid)
+        for plate in await self.living(host and host.id):
+            if pid is not None and (plate.pid, plate.proc_start) == (pid, proc_start):
+                return plate
+            if pid is None and session_id is not None and plate.session_id == session_id:
+                return plate
+        now, host = self._clock.now_ms(), host or self.host()
         plate = Plate(
             plate_id=short_id(),
             agent=agent,
@@ -224,17 +248,6 @@ class Plates:
         await self.store.append(CachedPlate(0, plate), recording.events(now), recording.plate)
         return plate
 
-    async def _registered(
-        self, session_id: str | None, pid: int | None, proc_start: str | None
-    ) -> Plate | None:
-        """The plate that the client already has, by its process or by its session."""
-        for plate in await self.living():
-            if pid is not None and (plate.pid, plate.proc_start) == (pid, proc_start):
-                return plate
-            if pid is None and session_id is not None and plate.session_id == session_id:
-                return plate
-        return None
-
     async def stopped(
         self,
         *,
@@ -242,9 +255,11 @@ class Plates:
         session_id: str | None = None,
         pid: int | None = None,
         proc_start: str | None = None,
+        host: Host | None = None,
     ) -> int:
         """Record that a client's process has ended; returns how many plates that closed.
 
+        host: the one that it ran on, if that is not this one.
         Without a process or a session, it can only be the clients in that directory with an unknown
         process: there may be others, which are still running.
         """
@@ -256,7 +271,7 @@ class Plates:
                 return plate.session_id == session_id
             return plate.project_path == project_path and plate.pid is None
 
-        meant = [plate for plate in await self.living() if is_meant(plate)]
+        meant = [plate for plate in await self.living(host and host.id) if is_meant(plate)]
         for plate in meant:
             await self.tell(plate.plate_id, lambda now: plates.PROCESS_EXIT({}))
         return len(meant)
@@ -320,6 +335,8 @@ class Plates:
             else:
                 id = await self._id_for(report)
                 known = CachedPlate(0, new_plate(id, report, self.store.at(report)))
+        if known.plate.has(report):
+            return Heard(known.plate)
         recording = await self.store.write(known, report, fresh=fresh)
         self._recent.keep(session_key(report), known.plate.plate_id)
         asks = report.hold is not None and recording.plate.dialog(report.hold) is not None
@@ -350,13 +367,23 @@ class Plates:
     async def _tell_of(
         self,
         interaction_id: str,
-        build: Callable[[Plate], Entry | None],
+        build: Callable[[Plate, str], Entry | None],
         session_id: str | None = None,
+        host: str | None = None,
+        relayed: RelayNumber | None = None,
     ) -> Plate | None:
         asked = await who_asked(self._log, interaction_id)
-        if asked is None or not asked.is_session(session_id or asked.session_id):
+        if asked is None or not await self._may_tell(asked, session_id or asked.session_id, host):
             return None
-        return await self.tell(asked.stream, build)
+        return await self.tell(asked.stream, lambda plate: build(plate, interaction_id), relayed)
+
+    async def _may_tell(
+        self, asked: QuestionAsker, session_id: str | None, host: str | None
+    ) -> bool:
+        """Whether a hook of this session, whose token may be limited to a host, asked this."""
+        if not asked.is_session(session_id):
+            return False
+        return host is None or (await self.get(asked.stream)).host == host
 
     async def _change(self, plate_id: str, told: Entry, change: Callable[[Plate], Plate]) -> Plate:
         while True:

@@ -10,6 +10,7 @@ from callboard.board.hook_backlog import HookBacklog
 from callboard.board.limits import BoardLimits
 from callboard.board.plate import Plate
 from callboard.board.question_protocols import Answering, Questions
+from callboard.board.relay_hosts import BoardHosts
 from callboard.board.session_protocols import (
     SessionControl,
     SessionHistory,
@@ -160,6 +161,11 @@ class Board(
     @property
     def limits(self) -> BoardLimits:
         """How many agents of a kind may run at once."""
+        ...
+
+    @property
+    def hosts(self) -> BoardHosts:
+        """The machines whose coding agents are on the board."""
         ...
 
     async def close(self) -> None:

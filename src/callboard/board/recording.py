@@ -87,7 +87,7 @@ def record(
     questions: Mapping[str, Interaction],
 ) -> Recording:
     """The events for a report; `questions` are those of the plate, in their current status."""
-    recording = Recording(before, _with_facts(plate, report, moment.fresh))
+    recording = Recording(before, _numbered(_with_facts(plate, report, moment.fresh), report))
     for index, signal in enumerate(report.signals):
         asks = signal.name == plates.PERMISSION_REQUEST and report.request is not None
         asked = report.hold if asks else None
@@ -101,6 +101,11 @@ def record(
             if one.id == report.hold or one.id in questions:
                 recording.settle(one, questions.get(one.id))
     return recording
+
+
+def _numbered(plate: Plate, report: Report) -> Plate:
+    """With the number of the report, so that it is recorded once, in the same append."""
+    return plate if report.relayed is None else plate.having(relayed=str(report.relayed))
 
 
 def _with_facts(plate: Plate, report: Report, fresh: bool) -> Plate:

@@ -116,14 +116,20 @@ def _result_time(report: Report) -> int | None:
     """When the call that a report starts had its result, if the report comes that late."""
     for signal in report.signals:
         told = plates.TOOL_START.of(signal)
-        if told is not None and "toolUseId" in told and report.transcript_path:
+        if told is not None and "toolUseId" in told and _has_transcript(report):
+            assert report.transcript_path is not None
             return result_at(report.agent, report.transcript_path, told["toolUseId"])
     return None
 
 
+def _has_transcript(report: Report) -> bool:
+    """Whether its transcript can be read here. The path of another host names another file."""
+    return bool(report.transcript_path) and report.relayed is None
+
+
 def _is_over(report: Report, use: str) -> bool:
     """Whether the client wrote the result of a call before this request."""
-    if report.transcript_path is None or report.at_ms is None:
+    if report.transcript_path is None or report.at_ms is None or not _has_transcript(report):
         return False
     at_ms = result_at(report.agent, report.transcript_path, use)
     return at_ms is not None and at_ms < report.at_ms

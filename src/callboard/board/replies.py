@@ -107,3 +107,10 @@ class Health(Shape):
     """The server is up. It says nothing else, because anyone can ask."""
 
     status: Literal["ok"] = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged(Shape):
+    """The number of the last item that was recorded, with all before it."""
+
+    acknowledged: int

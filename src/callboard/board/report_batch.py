@@ -63,6 +63,8 @@ class ReportBatch:
             if known is None:
                 return False
             draft = _Draft(known, known.plate)
+        if draft.plate.has(report):
+            return True
         if not goes_on(draft.plate, report) or draft.plate.pending or draft.plate.unsettled:
             return False
         draft.plate, events = self._store.fold(draft.plate, report)

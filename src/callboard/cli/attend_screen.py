@@ -194,7 +194,7 @@ class Keyboard:
 
         try:
             loop.add_reader(self._file, read)
-        except PermissionError:  # A file, such as /dev/null.
+        except OSError:  # A file, such as /dev/null: EPERM on Linux, EINVAL on macOS.
             await asyncio.sleep(within)
             return None
         try:

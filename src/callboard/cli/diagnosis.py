@@ -3,7 +3,7 @@
 Pure: everything is in the situation. `status` says how a session is; this says what to do.
 """
 
-import os
+import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -373,7 +373,7 @@ async def situation(board: Board, place: Target, session_id: str) -> Situation:
         watched=by_server or by_worker,
         by_worker=not by_server,
         workers=workers,
-        host=os.uname().nodename,
+        host=socket.gethostname(),
         start_worker=place.worker_command(),
         left_open=await board.inbox(session_id) if info.status in ENDED else (),
         limits=await board.limits.list(session_id) if info.status == "running" else (),

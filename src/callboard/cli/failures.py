@@ -12,6 +12,7 @@ from callboard.errors import (
     AgentError,
     CallboardError,
     HandlerFailed,
+    HistoryChanged,
     OwnershipLost,
     ServerFailed,
     ServerUnreachable,
@@ -26,6 +27,7 @@ from callboard.errors import (
 _NOT_THE_CALLERS = (
     AgentError,
     HandlerFailed,
+    HistoryChanged,
     OwnershipLost,
     ServerFailed,
     ServerUnreachable,

@@ -24,7 +24,8 @@ from callboard.errors import SessionOwned
 from callboard.events.codec import dump_json
 from callboard.events.json_values import as_object
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+_SIGNALS = tuple(one for one in signal.Signals if one.name in _NAMES)  # Not all are on Windows.
 _EXITS = {"completed": DONE, "waiting": WAITING, "paused": WAITING, "tasks": WAITING}
 """Why a drive ended → the exit code; anything else is a failure."""
 

@@ -32,12 +32,14 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "open": "Open the dashboard in your browser, signed in.",
         "token": "Create, list and revoke access tokens.",
         "service": "Run the server in the background as a user service.",
+        "pair": "Make a code that lets another machine report its coding agents.",
         "notify": "Send a test notification.",
     },
     "Agents": {
         "hooks": "Connect coding agents to the board, to follow and answer them there.",
         "watch": "Start a coding agent and report its end to the board at once.",
         "hook": "Report one hook of a coding agent; the payload is read from standard input.",
+        "relay": "Report the coding agents of this machine to a server on another one.",
         "delegate": "Have coding agents do a task, phase by phase.",
         "task": "Track delegated work in status files that agents and people can read.",
         "demo": "Try Callboard without any setup.",
@@ -46,6 +48,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Look": {
         "board": "Show every agent and question in the terminal, and answer there.",
         "plates": "List coding agents, those that need you first.",
+        "hosts": "List the machines whose coding agents are on the board.",
         "sessions": "List sessions, newest first.",
         "stats": "Show how runs went: outcomes, durations, tokens.",
         "show": "Show a session: its path, timings and questions.",
@@ -119,6 +122,32 @@ ELSEWHERE: Final[dict[str, tuple[str, str]]] = {
 """What other tools call it → our command, and what it does."""
 
 
+NOT_ON_WINDOWS: Final[dict[str, str]] = {
+    "attend": "it shares its terminal with the agent",
+    "watch": "it shares its terminal with the agent",
+    "hooks": "hooks are commands for a POSIX shell",
+    "hook": "hooks are commands for a POSIX shell",
+    "relay": "hooks are commands for a POSIX shell",
+    "service": "it uses systemd or launchd",
+    "task": "status files are kept safe with open folders",
+}
+"""Commands that need Linux or macOS, and why."""
+
+
+def _unsupported(name: str) -> click.Command:
+    """A command that only says why it doesn't work here."""
+
+    def refuse() -> None:
+        from callboard.errors import SystemUnsupported
+
+        raise SystemUnsupported(
+            f"`callboard {name}` needs Linux or macOS, because {NOT_ON_WINDOWS[name]}."
+        )
+
+    passed = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.Command(name, passed, callback=refuse, add_help_option=False)
+
+
 class LazyGroup(click.Group):
     """Knows its commands by name, and imports the module of the one that is called."""
 
@@ -130,6 +159,8 @@ class LazyGroup(click.Group):
         """The command with this name, with its module imported."""
         if cmd_name not in (*self.list_commands(ctx), *HIDDEN):
             return None
+        if sys.platform == "win32" and cmd_name in NOT_ON_WINDOWS:
+            return _unsupported(cmd_name)
         command = import_module(f"callboard.cli.commands.{cmd_name}").command
         if not gc.isenabled():  # `__main__` turned it off.
             gc.freeze()  # What was imported stays; looking through it takes long.

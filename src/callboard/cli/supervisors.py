@@ -5,6 +5,7 @@ import plistlib
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,12 @@ LABEL: Final = "callboard"
 
 _OURS: Final = "# Made by `callboard service install`."
 _PATIENCE: Final = 60
+_REMOVED_WITHIN: Final = 15.0
+_TRY_EVERY: Final = 0.25
+_BUSY: Final = (5, 37)
+"""How `launchctl` exits while an agent is still being removed: EIO, or EALREADY."""
+_OPEN_FILES: Final = 8192
+"""As many as a server with a thousand readers needs; launchd's default is 256."""
 _LISTENS: Final = re.compile(r"^ListenStream=127\.0\.0\.1:([0-9]+)$", re.MULTILINE)
 
 
@@ -107,7 +114,8 @@ class Launchd:
 
     def files(self, served: ServiceCommand) -> dict[Path, bytes]:
         """The agent."""
-        return {self.plist: launchd_agent(served)}
+        path = os.environ.get("PATH") or os.defpath
+        return {self.plist: launchd_agent(served, path)}
 
     def port(self) -> int | None:
         """The port of the agent."""
@@ -119,9 +127,15 @@ class Launchd:
     def start(self) -> None:
         """Load the agent, replacing an old one."""
         _run(["launchctl", "bootout", f"{self._domain}/{LABEL}"])
-        done = _run(["launchctl", "bootstrap", self._domain, str(self.plist)])
-        if done.returncode != 0:
-            raise SettingsUnusable(f"launchctl bootstrap failed: {_said(done)}.")
+        # While the old one is being removed, this fails with an input/output error.
+        until = time.monotonic() + _REMOVED_WITHIN
+        while (done := self._bootstrap()).returncode != 0:
+            if done.returncode not in _BUSY or time.monotonic() >= until:
+                raise SettingsUnusable(f"launchctl bootstrap failed: {_said(done)}.")
+            time.sleep(_TRY_EVERY)
+
+    def _bootstrap(self) -> "subprocess.CompletedProcess[str]":
+        return _run(["launchctl", "bootstrap", self._domain, str(self.plist)])
 
     def stop(self) -> None:
         """Unload the agent; one that isn't loaded isn't an error."""
@@ -194,8 +208,8 @@ WantedBy=default.target
     return {SOCKET: socket, SERVICE: service}
 
 
-def launchd_agent(served: ServiceCommand) -> bytes:
-    """The property list of the agent."""
+def launchd_agent(served: ServiceCommand, path: str) -> bytes:
+    """The property list of the agent. path: where it looks for programs."""
     socket = {
         "SockNodeName": "127.0.0.1",
         "SockServiceName": str(served.port),
@@ -211,6 +225,11 @@ def launchd_agent(served: ServiceCommand) -> bytes:
             "KeepAlive": {"SuccessfulExit": False},
             "ThrottleInterval": 1,
             "Umask": 0o077,
+            # A program that is started there finds only what comes with macOS: no `claude`.
+            "EnvironmentVariables": {"PATH": path},
+            "SoftResourceLimits": {"NumberOfFiles": _OPEN_FILES},
+            # Anything else is slowed down as work that no one waits for.
+            "ProcessType": "Interactive",
             "StandardErrorPath": str(served.log),
         }
     )

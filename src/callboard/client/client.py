@@ -17,7 +17,7 @@ from callboard.board.replies import (
 from callboard.client.following import Following
 from callboard.client.limits import RemoteLimits
 from callboard.client.people import RemoteInbox, given
-from callboard.client.plates import RemotePlates
+from callboard.client.plates import RemoteHosts, RemotePlates
 from callboard.client.statistics import RemoteStatistics
 from callboard.client.tailing import PAGE, Reconnecting, Tail, history
 from callboard.client.tokens import RemoteTokens
@@ -83,6 +83,7 @@ class Client:
         self.statistics = RemoteStatistics(self._transport)
         self.tokens = RemoteTokens(self._transport)
         self.limits = RemoteLimits(self._transport)
+        self.hosts = RemoteHosts(self._transport)
 
     async def __aenter__(self) -> Self:
         return self

@@ -4,11 +4,23 @@ from urllib.parse import quote
 
 from callboard.board.hook_backlog import HookBacklog
 from callboard.board.plate import Plate
+from callboard.board.relay_hosts import RelayHost, RelayHostList
 from callboard.board.replies import PlateList, Stopped
 from callboard.client.people import given
 from callboard.client.tailing import history
 from callboard.client.transport import Transport
 from callboard.events.envelope import Event
+
+
+class RemoteHosts:
+    """What `Callboard.hosts` does, over HTTP."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def list(self) -> list[RelayHost]:
+        """The machines with a relay, by name."""
+        return RelayHostList.from_wire(await self._transport.get("/hosts")).hosts
 
 
 class RemotePlates:

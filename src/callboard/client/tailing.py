@@ -94,6 +94,7 @@ class Tail:
         self._path = path
         self._ends = ends
         self._place = after
+        self._last: str | None = None
         self._patience = patience
         self._connected = False
         self._over = False
@@ -116,11 +117,14 @@ class Tail:
 
     async def _connection(self) -> AsyncGenerator[tuple[int, Event]]:
         """The events from one connection."""
-        place = self._place
-        query = {} if place is None else {"after": place}
         parser = FrameParser()
-        async with self._transport.stream(self._path, query, place) as chunks:
+        place = self._place
+        query = {"after": place, "lastEvent": self._last}
+        # Only a position that was read here is one to return to.
+        returns_to = place if self._connected else None
+        async with self._transport.stream(self._path, query, returns_to) as (chunks, last):
             self._connected = True
+            self._last = self._last or last
             self._patience.connected()
             if chunks is None:
                 self._over = True
@@ -142,7 +146,7 @@ class Tail:
         if self._place is not None and at <= self._place:
             return None
         event = Event.from_wire(as_object(load_json(frame.data)))
-        self._place = at
+        self._place, self._last = at, event.id
         self._patience.reset()
         self._at_end = self._ends and event.name in TERMINAL
         return at, event

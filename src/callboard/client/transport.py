@@ -69,6 +69,7 @@ SILENCE: Final = 45.0
 """A stream counts as dead after this many seconds without a byte; servers send one every 15."""
 
 _NO_CONTENT: Final = 204
+_LAST_EVENT: Final = "Callboard-Last-Event"
 
 
 class Transport:
@@ -157,24 +158,29 @@ class Transport:
     @asynccontextmanager
     async def stream(
         self, path: str, query: Mapping[str, Any], last_id: int | None
-    ) -> AsyncGenerator[AsyncIterator[bytes] | None]:
-        """The bytes of a stream as they arrive; None if there is nothing more to come."""
+    ) -> AsyncGenerator[tuple[AsyncIterator[bytes] | None, str | None]]:
+        """The bytes of a stream as they arrive, and the id of the event before its first one.
+
+        There are no bytes if there is nothing more to come.
+        """
         httpx = _httpx()
         headers = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
         if last_id is not None:
             headers["Last-Event-ID"] = str(last_id)
         timeout = httpx.Timeout(self._timeout, read=SILENCE)
+        given = {key: value for key, value in query.items() if value is not None}
         try:
             async with self._http.stream(
-                "GET", path, params=dict(query), headers=headers, timeout=timeout
+                "GET", path, params=given, headers=headers, timeout=timeout
             ) as response:
+                last = response.headers.get(_LAST_EVENT)
                 if response.status_code == _NO_CONTENT:
-                    yield None
+                    yield None, last
                     return
                 if not response.is_success:
                     await response.aread()
                     self._content(response)
-                yield response.aiter_raw()
+                yield response.aiter_raw(), last
         except httpx.TransportError as error:
             raise self._unreachable(error, asks=True) from error
 

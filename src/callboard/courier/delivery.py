@@ -1,10 +1,8 @@
 """Takes a letter to the server, or leaves it in the spool."""
 
-import posix
-
 from callboard.courier.letters import Letter
 from callboard.courier.wire import Refused, Timeouts, ask, read_connection
-from callboard.disk.files import replace
+from callboard.disk.files import CLOEXEC, posix, replace
 
 ANSWER_WITHIN = 1.0
 MOST_SPOOLED = 10_000
@@ -15,7 +13,7 @@ MOST_BYTES = 512 * 1024 * 1024
 LOST = ".lost"
 """The suffix of the empty file that stands for a hook that did not fit on the disk."""
 
-_NEW = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
+_NEW = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | CLOEXEC
 _KIND, _FOLDER = 0o170000, 0o040000
 _MOST_WEIGHED = 300
 _CONTEXT = {"hookEventName", "additionalContext"}

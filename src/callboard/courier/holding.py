@@ -1,6 +1,5 @@
 """A hook that waits for a decision, across server restarts, as long as its agent lives."""
 
-import posix
 import signal
 import time
 
@@ -8,6 +7,7 @@ from callboard.courier.delivery import deliver, drop, hand_over, print_decision
 from callboard.courier.letters import Letter, read_payload
 from callboard.courier.processes import Process
 from callboard.courier.wire import LOOK_EVERY, Refused, Timeouts, ask, read_connection
+from callboard.disk.files import posix
 
 FAREWELL_WITHIN = 0.12
 """Seconds to tell the server that no one waits anymore, before using the spool."""

@@ -4,10 +4,10 @@ This works on bytes: parsing the payload would take longer than everything else,
 it.
 """
 
-import posix
 import time
 
 from callboard.courier.processes import Process, agent_process, read_small
+from callboard.disk.files import posix
 
 LARGEST = 8 * 1024 * 1024
 """How much of a payload is sent. The rest is read and dropped, so that its writer isn't blocked."""

@@ -1,8 +1,8 @@
 """Which process a hook belongs to, and whether that process is alive."""
 
-import posix
+from callboard.disk.files import CLOEXEC, NONBLOCK, posix
 
-_READ = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK  # Opening a pipe must not block.
+_READ = posix.O_RDONLY | CLOEXEC | NONBLOCK  # Opening a pipe must not block.
 _SHELLS = (b"sh", b"bash", b"dash", b"zsh", b"ksh", b"fish", b"busybox")
 _ENDED = (b"Z", b"X")
 """How the system marks a process that has ended but has not been reaped."""

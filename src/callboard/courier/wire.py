@@ -1,8 +1,9 @@
 """Just enough HTTP for a hook: one request, one response."""
 
 import _socket
-import posix
 import time
+
+from callboard.disk.files import CLOEXEC, NOFOLLOW, NONBLOCK, posix
 
 LARGEST_ANSWER = 16 * 1024 * 1024
 CONNECT_WITHIN = 0.25
@@ -62,7 +63,7 @@ class ServerAddress:
 
 def read_connection(folder: str) -> ServerAddress | None:
     """The server's address from its file; None if there is no such file, or it isn't ours."""
-    flags = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK | posix.O_NOFOLLOW
+    flags = posix.O_RDONLY | CLOEXEC | NONBLOCK | NOFOLLOW
     try:
         file = posix.open(folder + "/connection", flags)
     except OSError:

@@ -21,7 +21,8 @@ class Terms(BaseModel):
 
     approve: whether a person has to approve the plan. timeout: how many seconds an attempt at a
     phase may take. allow: what agents may do without asking, as rules of the client.
-    permission_mode: the client's permission mode.
+    permission_mode: the client's permission mode. assignees: the only people and groups who may
+    approve the plan, and decide about failures.
     """
 
     approve: Literal["ask", "auto"] = "ask"
@@ -30,6 +31,7 @@ class Terms(BaseModel):
     model: str | None = None
     allow: list[str] = []
     permission_mode: str = "default"
+    assignees: list[str] | None = None
     board: BoardPlace | None = None
 
 

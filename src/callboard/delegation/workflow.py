@@ -41,7 +41,8 @@ def plan_question(state: Delegation) -> Choice:
     ]
     if state.objection:
         parts.insert(0, f"That plan is not valid. {state.objection}")
-    return Choice("\n\n".join(parts), [APPROVE, STOP], other=True)
+    prompt = "\n\n".join(parts)
+    return Choice(prompt, [APPROVE, STOP], other=True, assignees=state.terms.assignees)
 
 
 def take_answer(state: Delegation, response: HumanResponse) -> None:
@@ -86,7 +87,7 @@ async def referee(state: Delegation, ctx: Context) -> Ruling:
     prompt = f"{id} failed: {phase.title} ({phase.agent})\n\n{why}\n\nWhat now?"
     # Always picking the first option must not loop forever.
     options = [STOP, RETRY, SKIP] if id in state.retried else [RETRY, SKIP, STOP]
-    decision = await ctx.choose(prompt, options)
+    decision = await ctx.choose(prompt, options, assignees=state.terms.assignees)
     if decision not in (RETRY, SKIP):
         raise AgentError(f"Stopped by a person after {id} failed: {why}", phase_id=id)
     return Ruling(phase=id, decision=decision)

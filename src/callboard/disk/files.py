@@ -5,7 +5,12 @@ link there. Only built-in modules are imported: a hook has ten milliseconds.
 """
 
 import errno
-import posix
+import sys
+
+try:
+    import posix
+except ImportError:  # Windows. There, `os` has most of the same.
+    import os as posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,11 +22,22 @@ if TYPE_CHECKING:
 PRIVATE = 0o600
 """The mode of files that no one else may open."""
 
-_NEW = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW | posix.O_CLOEXEC
-# O_NONBLOCK: opening a pipe must not block. It has no effect on regular files.
-_SHARED = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_CLOEXEC
-_READ = posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC
-_FOLDER = posix.O_RDONLY | posix.O_DIRECTORY | posix.O_CLOEXEC
+# Windows has only the last one: without it, it would change the ends of lines. Its files are closed
+# in new programs anyway, and people need a right of their own to make links.
+NOFOLLOW: int = getattr(posix, "O_NOFOLLOW", 0)
+NONBLOCK: int = getattr(posix, "O_NONBLOCK", 0)
+CLOEXEC: int = getattr(posix, "O_CLOEXEC", 0)
+DIRECTORY: int = getattr(posix, "O_DIRECTORY", 0)
+BINARY: int = getattr(posix, "O_BINARY", 0)
+
+OPENS_FOLDERS = DIRECTORY != 0
+"""Whether a folder can be open, so that no one can swap it for another: not on Windows."""
+
+_NEW = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | NOFOLLOW | CLOEXEC | BINARY
+# NONBLOCK: opening a pipe must not block. It has no effect on regular files.
+_SHARED = posix.O_RDWR | posix.O_CREAT | NOFOLLOW | NONBLOCK | CLOEXEC | BINARY
+_READ = posix.O_RDONLY | NONBLOCK | CLOEXEC | BINARY
+_FOLDER = posix.O_RDONLY | DIRECTORY | CLOEXEC
 _KIND, _REGULAR = 0o170000, 0o100000
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 _PART = 1_048_576
@@ -48,7 +64,7 @@ def replace(
             file.
     """
     with _Folder(file, folder) as (opened, name):
-        draft = _draft()
+        draft = _draft(name)
         _written(draft, opened, data, mode, lasting, ready)
         try:
             _rename(draft, name, opened, lasting)
@@ -60,16 +76,17 @@ def replace(
 def put_in_place(draft: "File", file: "File") -> None:
     """Rename a finished draft to a file in the same folder; it is on disk when this returns."""
     with _Folder(file, None) as (opened, name):
-        _rename(posix.fspath(draft).rpartition("/")[2], name, opened, True)
+        there = posix.fspath(draft)
+        _rename(there.rpartition("/")[2] if OPENS_FOLDERS else there, name, opened, True)
 
 
 def add(file: "File", data: bytes) -> None:
     """Create a complete file with mode 0600, on disk; FileExistsError if the name is taken."""
     with _Folder(file, None) as (opened, name):
-        draft = _draft()
+        draft = _draft(name)
         _written(draft, opened, data)
         try:
-            posix.link(draft, name, src_dir_fd=opened, dst_dir_fd=opened, follow_symlinks=False)
+            _link(draft, name, opened)
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
@@ -77,7 +94,8 @@ def add(file: "File", data: bytes) -> None:
             _written(name, opened, data)
         finally:
             _drop(draft, opened)
-        posix.fsync(opened)
+        if opened is not None:
+            flush(opened)
 
 
 def open_shared(
@@ -102,7 +120,7 @@ def read(file: "File", largest: int, *, follow: bool = False, folder: int | None
 
     follow: whether the name may be a link.
     """
-    flags = _READ if follow else _READ | posix.O_NOFOLLOW
+    flags = _READ if follow else _READ | NOFOLLOW
     opened = posix.open(file, flags, dir_fd=folder)
     try:
         _check_regular(opened, file)
@@ -126,16 +144,30 @@ def read_end(file: "File", most: int) -> bytes:
     try:
         _check_regular(opened, file)
         start = max(0, posix.fstat(opened).st_size - most)
-        return posix.pread(opened, most, start)
+        posix.lseek(opened, start, 0)
+        return posix.read(opened, most)
     finally:
         posix.close(opened)
 
 
+def flush(opened: int) -> None:
+    """Write an open file or folder to the disk itself, and not only to the memory of the drive."""
+    if sys.platform == "darwin":
+        import fcntl  # Only here: no other system needs it for this.
+
+        try:
+            fcntl.fcntl(opened, fcntl.F_FULLFSYNC)
+        except OSError:  # Some network drives don't know it.
+            posix.fsync(opened)
+    else:
+        posix.fsync(opened)
+
+
 class _Folder:
-    """A file's folder, open, and the file's name in it."""
+    """A file's folder, open, and the file's name in it; without open folders, the whole path."""
 
     def __init__(self, file: "File", folder: int | None) -> None:
-        path = posix.fspath(file)
+        path = self._path = posix.fspath(file)
         parent, slash, self._name = path.rpartition("/")
         self._parent = parent or slash or "."
         self._given = folder
@@ -143,24 +175,35 @@ class _Folder:
         if folder is not None and slash:
             raise ValueError(f"{path} is not a name in a folder")
 
-    def __enter__(self) -> tuple[int, str]:
+    def __enter__(self) -> tuple[int | None, str]:
         if self._given is not None:
             return self._given, self._name
+        if not OPENS_FOLDERS:
+            return None, self._path
         self._opened = posix.open(self._parent, _FOLDER)
         return self._opened, self._name
 
     def __exit__(self, *_: object) -> None:
-        if self._given is None:
+        if self._opened >= 0:
             posix.close(self._opened)
 
 
-def _draft() -> str:
-    return f".callboard-{posix.urandom(8).hex()}.part"
+def _draft(name: str) -> str:
+    """A new name for a file in the same folder."""
+    start = max(name.rfind("/"), name.rfind("\\")) + 1 if not OPENS_FOLDERS else 0
+    return f"{name[:start]}.callboard-{posix.urandom(8).hex()}.part"
+
+
+def _link(draft: str, name: str, folder: int | None) -> None:
+    if folder is None:
+        posix.link(draft, name)
+    else:
+        posix.link(draft, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
 
 
 def _written(
     name: str,
-    folder: int,
+    folder: int | None,
     data: bytes,
     mode: int | None = PRIVATE,
     lasting: bool = True,
@@ -171,12 +214,12 @@ def _written(
         left = memoryview(data)
         while left:
             left = left[posix.write(file, left) :]
-        if mode not in (None, PRIVATE):
+        if mode is not None and mode != PRIVATE and OPENS_FOLDERS:
             posix.fchmod(file, mode)
         if ready is not None:
             ready(file)
         if lasting:
-            posix.fsync(file)
+            flush(file)
     except BaseException:
         _drop(name, folder)
         raise
@@ -184,13 +227,14 @@ def _written(
         posix.close(file)
 
 
-def _rename(draft: str, name: str, folder: int, lasting: bool) -> None:
-    posix.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
-    if lasting:
-        posix.fsync(folder)
+def _rename(draft: str, name: str, folder: int | None, lasting: bool) -> None:
+    # Not `rename`, which replaces nothing on Windows.
+    posix.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+    if lasting and folder is not None:
+        flush(folder)
 
 
-def _drop(name: str, folder: int) -> None:
+def _drop(name: str, folder: int | None) -> None:
     try:
         posix.unlink(name, dir_fd=folder)
     except OSError:

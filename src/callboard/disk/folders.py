@@ -10,10 +10,12 @@ import errno
 import os
 from collections.abc import Sequence
 
+from callboard.disk.files import CLOEXEC, DIRECTORY, NOFOLLOW, OPENS_FOLDERS
+
 VARIABLE = "CALLBOARD_FOLLOW_LINKS"
 """Set to 1 by people who keep a project's folders elsewhere, behind links."""
 
-_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_OPEN = os.O_RDONLY | DIRECTORY | CLOEXEC
 _LINK = (errno.ELOOP, errno.ENOTDIR)
 
 
@@ -26,6 +28,8 @@ def open_inside(root: str, parts: Sequence[str], *, make: bool = False) -> int:
 
     make: create missing folders, including the root.
     """
+    if not OPENS_FOLDERS:
+        raise OSError(errno.ENOTSUP, "status files need Linux or macOS", root)
     if make:
         os.makedirs(root, exist_ok=True)
     try:
@@ -80,11 +84,11 @@ def _walk(root: str, parts: Sequence[str], make: bool) -> int:
 
 def _step(folder: int, part: str, make: bool) -> int:
     try:
-        return os.open(part, _OPEN | os.O_NOFOLLOW, dir_fd=folder)
+        return os.open(part, _OPEN | NOFOLLOW, dir_fd=folder)
     except FileNotFoundError:
         if not make:
             raise
     # Another process may be faster, or this is a dangling link.
     with contextlib.suppress(FileExistsError):
         os.mkdir(part, dir_fd=folder)
-    return os.open(part, _OPEN | os.O_NOFOLLOW, dir_fd=folder)
+    return os.open(part, _OPEN | NOFOLLOW, dir_fd=folder)

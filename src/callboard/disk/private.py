@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 
-from callboard.disk.files import PRIVATE, open_shared
+from callboard.disk.files import OPENS_FOLDERS, PRIVATE, open_shared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +19,15 @@ def open_private(path: "Path", flags: int = 0) -> int:
     A link in its place is not followed, but an error.
     """
     file = open_shared(path, flags)
-    if os.fstat(file).st_mode & 0o777 != PRIVATE:
+    # On Windows, a person's folders are private, and files have no mode of their own.
+    if OPENS_FOLDERS and os.fstat(file).st_mode & 0o777 != PRIVATE:
         os.fchmod(file, PRIVATE)
     return file
+
+
+def is_own(found: os.stat_result) -> bool:
+    """Whether it belongs to our user. Windows doesn't say, but has private folders."""
+    return not OPENS_FOLDERS or found.st_uid == os.geteuid()
 
 
 def make_private_folder(path: "Path") -> None:
@@ -43,7 +49,7 @@ def make_own_folder(path: "Path") -> None:
         raise OSError(
             errno.ELOOP, "it is a link to somewhere else. Remove the link, and try again", str(path)
         )
-    if found.st_uid != os.geteuid():
+    if not is_own(found):
         raise OSError(errno.EPERM, "it belongs to another user", str(path))
-    if found.st_mode & _OTHERS:
+    if OPENS_FOLDERS and found.st_mode & _OTHERS:
         path.chmod(0o700)

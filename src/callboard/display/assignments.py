@@ -10,6 +10,11 @@ def assignment(asked: Interaction) -> str:
     return f"Assigned to {people(names)}" if names else "Unassigned"
 
 
+def restriction(assignees: list[str] | None) -> str | None:
+    """`Only ada or the release group can answer.`; None if anyone can."""
+    return f"Only {people(assignees)} can answer." if assignees else None
+
+
 def people(names: list[str]) -> str:
     """Names and groups as a text: `ada or the release group`."""
     *others, last = map(_called, names)

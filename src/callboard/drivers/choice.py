@@ -13,10 +13,17 @@ from callboard.drivers.watching import Dispatcher, WatchingDriver
 from callboard.errors import MissingExtra, ValidationError
 from callboard.log.protocol import EventLog
 
-DriverName = Literal["local", "procrastinate", "none"]
+DriverName = Literal["local", "procrastinate", "temporal", "temporal-standalone", "none"]
 DRIVERS: Final[tuple[DriverName, ...]] = get_args(DriverName)
-WORKING: Final = ("local", "procrastinate")
+WORKING: Final = tuple(name for name in DRIVERS if name != "none")
 """Those that a worker can have."""
+
+_EXTRAS: Final = {
+    "procrastinate": "procrastinate",
+    "temporal": "temporal",
+    "temporal-standalone": "temporal",
+}
+"""The engines that have their own workers, and the extra that each of them needs."""
 
 _WAKES: Final = 16
 """How many sessions are woken at once: a wake takes a few statements, and others read as well."""
@@ -49,7 +56,7 @@ def choose_driver(name: str, driven: Driven, concurrency: int, *, works: bool) -
         return WatchingDriver(*given, concurrency)
     if name == "none":
         return IdleDriver(*given)
-    engine = _procrastinate(driven, concurrency if works else 0)
+    engine = _ENGINES[_EXTRAS[name]](name, driven, concurrency if works else 0)
     return Dispatcher(engine, *given, _WAKES)
 
 
@@ -62,18 +69,32 @@ def check_driver(name: str, *, is_shared: bool) -> None:
         return
     if not is_shared:
         raise _not_shared(name)
-    with _installed(name):
-        import_module(f"callboard.drivers.{name}_engine")
+    extra = _EXTRAS[name]
+    with _installed(extra):
+        import_module(f"callboard.drivers.{extra}_engine")
 
 
-def _procrastinate(driven: Driven, concurrency: int) -> Engine:
+def _procrastinate(name: str, driven: Driven, concurrency: int) -> Engine:
     with _installed("procrastinate"):
         from callboard.drivers.procrastinate_engine import ProcrastinateEngine
         from callboard.log.postgres.connections import AtAddress
     log = driven.log
     if not isinstance(log, AtAddress):
-        raise _not_shared("procrastinate")
+        raise _not_shared(name)
     return ProcrastinateEngine(log.address, log.owners, driven.clock, driven.workflows, concurrency)
+
+
+def _temporal(name: str, driven: Driven, concurrency: int) -> Engine:
+    with _installed("temporal"):
+        from callboard.drivers.temporal_engine import StandaloneJobs, TemporalEngine, WorkflowJobs
+        from callboard.log.postgres.connections import AtAddress
+    if not isinstance(driven.log, AtAddress):
+        raise _not_shared(name)
+    jobs = StandaloneJobs if name == "temporal-standalone" else WorkflowJobs
+    return TemporalEngine(driven.clock, driven.workflows, concurrency, jobs)
+
+
+_ENGINES: Final = {"procrastinate": _procrastinate, "temporal": _temporal}
 
 
 def _not_shared(name: str) -> ValidationError:

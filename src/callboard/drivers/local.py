@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from callboard.clock import Clock
@@ -128,12 +128,17 @@ class LocalDriver:
 
     async def drive(self, session_id: str, manner: Manner | None = None) -> SessionView:
         """Drive a session until it waits, pauses or ends; does nothing if it is settled."""
+        manner = manner or Manner()
+        warm = self._warm.find(session_id)
+        if warm is not None and self._workflows.get(warm.workflow.name) is warm.workflow:
+            # Its row would say nothing that isn't known here or in the events that are new.
+            return await self._publish(warm.workflow, session_id, warm.root, manner)
         rows = await self._log.rows(Query("sessions", {"id": session_id}))
         if not rows or rows[0]["ended"] or rows[0]["paused"]:
             await self._tell_again(rows)
             return (await load(self._log, session_id)).view
         workflow = self.workflow(rows[0]["workflow"])
-        return await self._publish(workflow, session_id, root_of(rows[0]), manner or Manner())
+        return await self._publish(workflow, session_id, root_of(rows[0]), manner)
 
     async def _tell_again(self, rows: list[Row]) -> None:
         """Update the status files of a session that doesn't need a drive from the log."""
@@ -155,16 +160,20 @@ class LocalDriver:
         """Drive a session, and keep its status files up to date if it has any."""
         live = LiveSession(self._log, workflow, session_id, self._clock)
         if root is None:
-            return await self._drive(live, manner, prelude)
+            return await self._drive(live, manner, prelude, root)
         publication = Publication(self._log, workflow, session_id, root)
         live.listeners.append(publication.tell)
         try:
-            return await self._drive(live, manner, prelude)
+            return await self._drive(live, manner, prelude, root)
         finally:
             await publication.finish()
 
     async def _drive(
-        self, live: LiveSession, manner: Manner, prelude: Callable[[Scene], None] | None
+        self,
+        live: LiveSession,
+        manner: Manner,
+        prelude: Callable[[Scene], None] | None,
+        root: Path | None,
     ) -> SessionView:
         if manner.listener:
             live.listeners.append(manner.listener)
@@ -179,7 +188,7 @@ class LocalDriver:
         with self._alone(live.session_id, drive):
             view = await drive.run(prelude, self._warm.take(live.session_id, live.workflow))
             if (left := live.put_aside()) is not None:
-                await self._warm.keep(left)
+                await self._warm.keep(replace(left, root=root))
             return view
 
     async def carry_on(self, session_id: str, manner: Manner | None = None) -> SessionView:

@@ -26,6 +26,11 @@ class DueSessions:
     next_at: int | None
 
 
+def is_behind(row: Row) -> bool:
+    """Whether there is something in a session's stream that has not been acted on."""
+    return row["stream_settled"] < row["stream_head"]
+
+
 class Lookout:
     """Finds streams that have grown since they were settled, and sessions that are due.
 
@@ -54,6 +59,11 @@ class Lookout:
             return {}
         rows = await self._log.rows(Query("sessions", one_of=("id", sessions)))
         return {row["id"]: row for row in rows}
+
+    async def row(self, session_id: str) -> Row | None:
+        """The row of a session, with the status of its stream; both are read at once."""
+        rows = await self._log.rows(Query("sessions", {"id": session_id}, with_stream=True))
+        return rows[0] if rows else None
 
     async def is_due(self, session_id: str) -> bool:
         """Whether a session's timer has run out."""

@@ -9,10 +9,10 @@ from callboard.clock import Clock
 from callboard.drivers.backlog import Backlog
 from callboard.drivers.engine import Engine, LocalEngine
 from callboard.drivers.local import LocalDriver, Manner
-from callboard.drivers.lookout import PAGE, Lookout
+from callboard.drivers.lookout import PAGE, Lookout, is_behind
 from callboard.errors import CallboardError, OwnershipLost, SessionOwned, WorkflowNotFound
-from callboard.events.rows import Query, Row
-from callboard.log.protocol import EventLog, Lease
+from callboard.events.rows import Row
+from callboard.log.protocol import EventLog
 from callboard.waiting import wait_any
 
 LOOK_EVERY = 5.0
@@ -33,9 +33,9 @@ _log = logging.getLogger(__name__)
 class Dispatcher:
     """Wakes every session of a log that has work to do and that no living process is driving.
 
-    It relies on what is in the log, not on notifications: a commit by any process only makes it
-    look. So nothing is missed, and a waiting session costs nothing at all. How a session is driven
-    is up to the engine.
+    It relies on what is in the log, not on notifications: a commit by any process makes it look,
+    even if that didn't name a stream. So nothing is missed, and a waiting session costs nothing at
+    all. How a session is driven is up to the engine.
 
     With an engine that has its own workers, a commit of this process is dispatched at once, and one
     elected process looks for everything else: commits by others, timers, lost wakes, dead owners.
@@ -59,8 +59,7 @@ class Dispatcher:
         self._lookout = Lookout(log, clock)
         self._backlog = Backlog()
         self._called: set[str] = set()
-        # Not a session, or of a workflow not known here: other drivers may know it, so leave it
-        # alone.
+        # Not sessions, or of workflows that only other drivers may know.
         self._strangers: set[str] = set()
         self._driving: dict[str, asyncio.Task[None]] = {}
         # What was written while a wake was under way may have come too late for it.
@@ -72,7 +71,7 @@ class Dispatcher:
         self._swept_at = float("-inf")
         self._stopping = True
         self._watching: asyncio.Task[None] | None = None
-        self._unsubscribe: Callable[[], None] | None = None
+        self._unsubscribe: list[Callable[[], None]] = []
 
     @property
     def driving(self) -> int:
@@ -90,9 +89,12 @@ class Dispatcher:
             return
         self._stopping = False
         if self._engine.polls:
-            self._unsubscribe = self._log.on_append(self._wrote)
+            self._unsubscribe = [self._log.on_append(self._written)]
         else:
-            self._unsubscribe = self._log.on_change(None, lambda head: self._changed.set())
+            self._unsubscribe = [
+                self._log.on_change(None, lambda head: self._changed.set()),
+                self._log.on_work(self._written),
+            ]
         try:
             await self._engine.start(self)
             await self._look()
@@ -111,9 +113,8 @@ class Dispatcher:
         When this returns, no session is held here, and any driver can continue them.
         """
         self._stopping = True
-        if self._unsubscribe is not None:
-            self._unsubscribe()
-            self._unsubscribe = None
+        while self._unsubscribe:
+            self._unsubscribe.pop()()
         self._backlog.clear()
         self._called.clear()
         if self._watching is not None:
@@ -152,18 +153,23 @@ class Dispatcher:
             return
         finally:
             self._jobs.discard(session_id)
-        self._wrote([session_id])
+        self._written([session_id])
 
-    def _wrote(self, streams: Collection[str]) -> None:
-        """Look at streams that were written to here, except by a drive."""
+    def _written(self, streams: Collection[str]) -> None:
+        """Look at streams that were written to, except by a drive in this process."""
         if self._stopping:
             return
         for stream in streams:
-            if stream in self._driving:
-                self._again.add(stream)
-            elif stream not in self._strangers and not self._driver.drives(stream):
-                self._backlog.add(stream)
+            if stream not in self._strangers and not self._driver.drives(stream):
+                self._queue(stream)
         self._pump()
+
+    def _queue(self, session_id: str) -> None:
+        """Look at a session as soon as there is room and no wake of it is under way."""
+        if session_id in self._driving:
+            self._again.add(session_id)
+        elif not self._stopping:
+            self._backlog.add(session_id)
 
     async def _watch(self) -> None:
         while True:
@@ -203,14 +209,14 @@ class Dispatcher:
     async def _sweep(self) -> None:
         if self._engine.polls and self._log.owners.elected():
             for session_id in await self._engine.heal():
-                self._backlog.add(session_id)
+                self._queue(session_id)
         found = await self._lookout.look(self._wanted)
         self._more, self._next_at = found.more, found.next_at
         for session_id in found.sessions:
-            self._backlog.add(session_id)
+            self._queue(session_id)
 
     async def _ripen(self) -> None:
-        """Queue what was put off until now, unless it is driven or in the engine's queue."""
+        """Queue what was put off until now, unless its owner lives or the engine has a job."""
         ripe = self._backlog.ripe(self._clock.monotonic())
         if not ripe:
             return
@@ -223,12 +229,12 @@ class Dispatcher:
             raise
         for session_id, head in ripe.items():
             owner = rows[session_id]["owner"] if session_id in rows else None
-            if session_id in awaited:
-                self._rest_at(session_id, head, failed=False)
-            elif self._is_driven_by_another(owner):
+            if self._is_driven_by_another(owner):
                 self._rest_at(session_id, head, failed=False, owner=owner)
-            elif session_id not in self._driving:
-                self._backlog.add(session_id)
+            elif session_id in awaited:
+                self._rest_at(session_id, head, failed=False)
+            else:
+                self._queue(session_id)
 
     async def _wanted(self, sessions: Sequence[str]) -> list[str]:
         """Those that have to be looked at."""
@@ -296,7 +302,7 @@ class Dispatcher:
             del self._driving[session_id]
             if session_id in self._again:
                 self._again.discard(session_id)
-                self._backlog.add(session_id)
+                self._queue(session_id)
             self._changed.set()
             self._pump()
 
@@ -304,8 +310,7 @@ class Dispatcher:
         session_id, head = row["id"], row["position"]
         reached = await self._engine.wake(session_id, row["workflow"])
         if reached is None or reached == head:
-            # A job comes later, or something seemed to be due but wasn't: don't look again right
-            # away.
+            # A job comes later, or nothing was due after all: don't look again right away.
             self._rest_at(session_id, head, failed=False)
         else:
             self._backlog.forget(session_id)
@@ -314,37 +319,35 @@ class Dispatcher:
         """The row of a session with work to do; None if there is nothing to do."""
         called = session_id in self._called
         self._called.discard(session_id)
-        rows = await self._log.rows(Query("sessions", {"id": session_id}))
-        lease = await self._log.lease(session_id)
-        if not rows:
+        row = await self._lookout.row(session_id)
+        if row is None:
             await self._driver.expire(session_id)
-        if not rows or lease is None or not self._engine.knows(rows[0]["workflow"]):
+        if row is None or row["stream_head"] is None or not self._engine.knows(row["workflow"]):
             self._strangers.add(session_id)
             self._backlog.forget(session_id)
             return None
-        [row] = rows
-        if row["ended"] or row["paused"] or self._is_driven(session_id, lease):
-            await self._leave_alone(row, lease)
-        elif called or lease.settled < row["position"] or await self._lookout.is_due(session_id):
+        if row["ended"] or row["paused"] or await self._is_driven(row):
+            await self._leave_alone(row)
+        elif called or is_behind(row) or await self._lookout.is_due(session_id):
             return row
         else:
             self._backlog.forget(session_id)
         return None
 
-    def _is_driven(self, session_id: str, lease: Lease) -> bool:
-        if lease.owner == self._log.owner:
-            return self._driver.drives(session_id)
-        return lease.owner is not None and lease.alive
+    async def _is_driven(self, row: Row) -> bool:
+        if row["owner"] in (None, self._log.owner):
+            return row["owner"] is not None and self._driver.drives(row["id"])
+        return not await self._log.owners.has_died(row["owner"])
 
-    async def _leave_alone(self, row: Row, lease: Lease) -> None:
+    async def _leave_alone(self, row: Row) -> None:
         """Leave alone a session that has ended, is paused, or is driven by another process."""
         session_id, head = row["id"], row["position"]
-        if (row["ended"] or row["paused"]) and lease.settled < head:
+        if (row["ended"] or row["paused"]) and is_behind(row):
             await self._driver.settle(session_id, head)
         if row["ended"] or (row["paused"] and not await self._lookout.is_due(session_id)):
             self._backlog.forget(session_id)
         else:
-            self._rest_at(session_id, head, failed=False, owner=lease.owner)
+            self._rest_at(session_id, head, failed=False, owner=row["owner"])
 
     async def _excuse(self, session_id: str, error: Exception) -> None:
         """Log why a session could not be driven, and try it again later."""
@@ -370,10 +373,7 @@ class Dispatcher:
 
 
 class WatchingDriver(Dispatcher):
-    """Drives every session of a log that has work to do and that no living process is driving.
-
-    In this process. Any number of processes can do that for one log.
-    """
+    """Drives such sessions in this process. Any number of processes can do that for one log."""
 
     def __init__(
         self,

@@ -148,12 +148,12 @@ def _answer(scene: Scene, request: Request, value: object) -> None:
     asked = view.questions.get(request.id)
     if view.ended or asked is None or asked.status != "pending":
         return  # Someone else answered first, and the first answer counts.
+    # No one has checked who is asked here, so it isn't known to be one of those who may answer.
+    who: Answered = _HANDLER if asked.assignees is None else {**_HANDLER, "override": True}
     if request.type == KIND:
-        close(
-            scene.batch, completion_event(request, completion_of(request.config, value), _HANDLER)
-        )
+        close(scene.batch, completion_event(request, completion_of(request.config, value), who))
         return
-    scene.batch.add(names.RECEIVED(answer_payload(view, asked.id, value, None, _HANDLER)))
+    scene.batch.add(names.RECEIVED(answer_payload(view, asked.id, value, None, who)))
 
 
 def _handler_failed(asked: Asked, error: Exception) -> HandlerFailed:
@@ -181,4 +181,5 @@ def _request_of(session_id: str, asked: Asked) -> Request:
         deadline=asked.deadline,
         config=asked.config,
         key=asked.key,
+        assignees=asked.assignees,
     )

@@ -98,6 +98,8 @@ class Request:
     """Details of a coding agent's question: the tool, its input, its questions."""
     key: str | None = None
     """Distinguishes the question from others in its run, if it has a key."""
+    assignees: list[str] | None = None
+    """The only people and groups who may answer. A handler's answer overrides that."""
 
 
 class NoAnswer(Exception):

@@ -6,6 +6,7 @@ the time until the next agent starts.
 
 import asyncio
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from callboard.engine.batch import LiveState
 from callboard.engine.checkpoints import SinceCheckpoint
@@ -50,6 +51,8 @@ class WarmSession:
     since: SinceCheckpoint
     memory: Memory | None
     """None if there is no estimate yet."""
+    root: Path | None = None
+    """The folder with its status files, if it has any."""
 
 
 class WarmSessions:
@@ -60,6 +63,10 @@ class WarmSessions:
         self._most_memory = most_memory
         self._kept: dict[str, tuple[WarmSession, int]] = {}
         self._memory = 0
+
+    def find(self, session_id: str) -> WarmSession | None:
+        """A session, which stays here; None if it is not here."""
+        return self._kept.get(session_id, (None,))[0]
 
     def take(self, session_id: str, workflow: Workflow) -> WarmSession | None:
         """Remove and return a session; None if it is not here, or if its workflow was replaced."""

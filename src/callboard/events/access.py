@@ -3,10 +3,11 @@
 `hook` is separate from the other scopes, each of which includes the ones before it.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from callboard.events.shapes import Millis, Shape, Unsent
+from callboard.events.shapes import Millis, Omitted, Shape, Unsent
 
 Scope = Literal["hook", "read", "answer", "operate", "admin"]
 
@@ -21,6 +22,11 @@ def allows(has: Scope, needed: Scope) -> bool:
         return True
     # A `hook` token can only report, and only an admin token may do so in its place.
     return has in _RANK and needed in _RANK and _RANK[has] >= _RANK[needed]
+
+
+def highest(scopes: Iterable[Scope]) -> Scope | None:
+    """The scope that includes all of these; None without any. `hook` counts least."""
+    return max(scopes, key=lambda scope: _RANK.get(scope, 0), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +56,16 @@ class Token(Shape):
 
 @dataclass(frozen=True, slots=True)
 class TokenHolder(Shape):
-    """Who a caller is: the recorded name, the person it stands for, and what they may do."""
+    """Who a caller is: the recorded name, the person it stands for, and what they may do.
+
+    sign_out_url: where to sign out, if a proxy signed them in.
+    """
 
     name: str
     person: str
     scope: Scope
     groups: tuple[str, ...] = ()
+    sign_out_url: Omitted[str] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,10 @@ REGISTERED: Final = EventName("plate_registered", payloads.PlateRegisteredPayloa
 CHANGED: Final = EventName("plate_changed", payloads.PlateChangedPayload)
 DISMISSED: Final = EventName("plate_dismissed", payloads.PlateDismissedPayload)
 
+HOST_CONNECTED: Final = EventName("host_connected", payloads.HostConnectedPayload)
+"""In a stream of the host, not of a plate."""
+HOST_DISCONNECTED: Final = EventName("host_disconnected", payloads.HostDisconnectedPayload)
+
 FROM_AGENTS: Final[frozenset[str]] = frozenset(
     {
         SESSION_START,

@@ -53,6 +53,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "wakeups": ("session", "key"),
     "plates": ("id",),
     "plate_sessions": ("session_id", "plate"),
+    "hosts": ("id",),
 }
 """The views, and the columns that make their rows unique."""
 
@@ -64,6 +65,7 @@ SESSION_COLUMN: Mapping[str, str] = {
     "wakeups": "session",
     "plates": "id",
     "plate_sessions": "plate",
+    "hosts": "stream",
 }
 """The column of each view that has the id of a row's stream."""
 

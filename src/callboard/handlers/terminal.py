@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from json import loads
 from typing import TYPE_CHECKING, TypeVar
 
+from callboard.display.assignments import restriction
 from callboard.display.lines import collapsed, text_lines, visible
 from callboard.engine.ports import NoAnswer, Request
 from callboard.errors import CallboardError
@@ -31,16 +32,17 @@ class TerminalPrompt:
         self.interrupted = False
         self._turn = asyncio.Lock()
 
-    async def approval(self, prompt: str) -> bool:
+    async def approval(self, prompt: str, request: Request | None = None) -> bool:
         """Yes or no; Enter alone means no."""
-        return await self._in_turn(lambda: _confirm(prompt))
+        return await self._in_turn(lambda: _confirm(_with_assignees(prompt, request)))
 
     async def choice(
         self, prompt: str, options: Sequence[str], request: Request | None = None
     ) -> str:
         """One of the options, or the person's own text if that is allowed."""
         other = request is not None and request.other
-        return await self._in_turn(lambda: _select(prompt, options, other=other))
+        shown = _with_assignees(prompt, request)
+        return await self._in_turn(lambda: _select(shown, options, other=other))
 
     async def interactive(self, prompt: str, request: Request) -> object:
         """A decision in the requested form, with a hint on how to use an agent for it."""
@@ -82,7 +84,8 @@ async def _select(prompt: str, options: Sequence[str], *, other: bool) -> str:
 
 async def _decide(prompt: str, request: Request) -> object:
     schema = schema_of(request)
-    shown = f"{prompt}\n(With an agent: callboard attend --session {request.session_id})"
+    asked = _with_assignees(prompt, request)
+    shown = f"{asked}\n(With an agent: callboard attend --session {request.session_id})"
     match form_of(schema):
         case "approval":
             return await _pick(shown, {"Approve": "approved", "Reject": "rejected"})
@@ -123,6 +126,14 @@ async def _written(shown: str, schema: object = None) -> object:
     if not said.strip():
         raise NoAnswer
     return said if schema is None else loads(said)
+
+
+def _with_assignees(prompt: str, request: Request | None) -> str:
+    """The prompt, with who is meant to answer. A terminal can't check who is at it."""
+    only = None if request is None else restriction(request.assignees)
+    return (
+        f"{prompt}\n({only} An answer given here is recorded as an override.)" if only else prompt
+    )
 
 
 def _message(prompt: str) -> str:

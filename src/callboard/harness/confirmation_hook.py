@@ -37,7 +37,7 @@ def append(folder: str, observation: Mapping[str, object]) -> None:
     file = os.open(os.path.join(folder, FILE), flags, 0o600)  # noqa: PTH118 - pathlib loads slowly
     try:
         os.write(file, json.dumps(observation).encode() + b"\n")
-        os.fsync(file)
+        os.fsync(file)  # Enough on macOS, too: the session doesn't outlive a power cut.
     finally:
         os.close(file)
 

@@ -17,7 +17,7 @@ from callboard.vendors.claude.extraction import Spoken
 AT_ONCE: Final = 5.0
 """Seconds. A session without activity that ends sooner has failed, not been left."""
 
-_LEFT: Final = (signal.SIGHUP, signal.SIGINT)
+_LEFT: Final = tuple(one for one in signal.Signals if one.name in ("SIGHUP", "SIGINT"))
 _LONGEST_REASON: Final = 500
 _SEQUENCE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
 

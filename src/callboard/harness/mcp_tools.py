@@ -110,10 +110,11 @@ class PersonTools:
         wait = _wait(given)
         asked = await self.questions.ask(
             type=type,
-            # The board checks both and reports errors.
+            # The board checks these and reports errors.
             prompt=cast("str", given.get("prompt", "")),
             options=cast("list[str] | None", options),
             config={**(config or {}), _OWNER: self.owner},
+            assignees=cast("list[str] | None", given.get("assignees")),
         )
         return await self._answer(asked, wait)
 
@@ -164,7 +165,13 @@ _WAIT: Final = {
     "maximum": LONGEST_WAIT,
     "description": f"Seconds to wait for the answer, at most {LONGEST_WAIT}. Default: 0.",
 }
-_PROMPT: Final = {"prompt": {**_TEXT, "description": "The full question."}}
+_PROMPT: Final = {
+    "prompt": {**_TEXT, "description": "The full question."},
+    "assignees": {
+        **_OPTIONS,
+        "description": "The only people, and groups as group:NAME, who may answer.",
+    },
+}
 _ASK_FIELDS: Final = {
     **_PROMPT,
     "options": {**_OPTIONS, "description": "The options to choose from."},

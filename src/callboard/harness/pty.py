@@ -10,7 +10,6 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -21,6 +20,7 @@ from typing import Final
 from callboard.display.lines import visible
 from callboard.harness.terminal import PersonsTerminal
 from callboard.harness.terminal_modes import TerminalOutput
+from callboard.vendors.settings.commands import interpreter
 
 _PIECE: Final = 65_536
 _LOOK_AGAIN: Final = 0.1
@@ -60,7 +60,7 @@ class Passthrough:
         try:
             self._terminal.copy_size(self._master)
             self._terminal.copy_manners(slave)
-            python = [os.path.realpath(sys.executable), "-I", "-S", str(_OPENER), str(tells)]
+            python = [interpreter(), "-I", "-S", str(_OPENER), str(tells)]
             process = subprocess.Popen(
                 [*python, *words],
                 cwd=cwd,

@@ -26,6 +26,11 @@ class StreamState(NamedTuple):
     epoch: int = 0
     settled: int = 0
 
+    @property
+    def is_up_for_driving(self) -> bool:
+        """Whether there is something to do in the stream, and no one drives it."""
+        return self.owner is None and self.head > self.settled
+
 
 @dataclass(frozen=True, slots=True)
 class Claimant:

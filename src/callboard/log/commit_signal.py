@@ -5,17 +5,22 @@ may get lost, so listeners also poll from time to time.
 """
 
 import asyncio
+import errno
 import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from callboard.disk.files import CLOEXEC, DIRECTORY, OPENS_FOLDERS
 from callboard.log.owners import Owners
-from callboard.systems.open_files import short_path
+from callboard.systems.open_files import short_folder
 
 _LONGEST_ADDRESS = 100
 """The kernel accepts 108 bytes on Linux and 104 on macOS."""
+
+_FULL = (errno.EAGAIN, errno.EWOULDBLOCK, errno.ENOBUFS)
+"""The errors for a listener that has notifications waiting; macOS reports the last one."""
 
 _TICK_MS = 50
 """A folder's modification time is only as precise as the kernel's tick. This is well above it."""
@@ -27,8 +32,11 @@ class Doorbell:
     def __init__(self, owners: Owners, now_ms: Callable[[], int]) -> None:
         self._owners = owners
         self._now_ms = now_ms
-        self._folder = os.open(owners.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._sender = _socket()
+        self._folder = -1
+        if OPENS_FOLDERS:
+            self._folder = os.open(owners.folder, os.O_RDONLY | DIRECTORY | CLOEXEC)
+        self._short: str | None = None
+        self._sender = _socket() if OPENS_FOLDERS else None
         self._ear: socket.socket | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._peers: list[str] = []
@@ -36,13 +44,15 @@ class Doorbell:
 
     def ring(self) -> None:
         """Notify the others; skips those that are gone or already have notifications waiting."""
+        if self._sender is None:  # Windows: everyone polls.
+            return
         self._look_for_peers()
         for owner in tuple(self._peers):
             try:
                 self._sender.sendto(b"!", self._address(self._owners.socket_of(owner)))
-            except BlockingIOError:
-                continue
-            except OSError:
+            except OSError as error:
+                if error.errno in _FULL:
+                    continue
                 # Nothing listens there: the owner has left, or died without removing its socket.
                 self._peers.remove(owner)
                 self._owners.alive(owner)
@@ -60,11 +70,15 @@ class Doorbell:
     def _address(self, path: Path) -> str:
         if len(os.fsencode(path)) <= _LONGEST_ADDRESS:
             return str(path)
-        return short_path(self._folder, path.name)
+        if self._short is None:
+            self._short = short_folder(self._owners.folder, self._folder)
+        return f"{self._short}/{path.name}"
 
     def listen(self, heard: Callable[[], None]) -> None:
         """Call `heard` in the running loop on each notification; never without a socket."""
         self.stop()
+        if self._sender is None:
+            return
         loop = asyncio.get_running_loop()
         ear = _socket()
         try:
@@ -94,8 +108,9 @@ class Doorbell:
     def close(self) -> None:
         """Close sockets and folder."""
         self.stop()
-        self._sender.close()
-        os.close(self._folder)
+        if self._sender is not None:
+            self._sender.close()
+            os.close(self._folder)
 
 
 def _socket() -> socket.socket:

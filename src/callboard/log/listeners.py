@@ -1,11 +1,12 @@
 """Listeners for the growth of streams, within one event loop."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Protocol
 
 from callboard.errors import StoreError
 from callboard.events.envelope import Event
+from callboard.log.history import Bookmark, Readable
 from callboard.log.protocol import Notify, NotifyAppend
 
 _TAIL_SLICE = 256
@@ -24,15 +25,17 @@ class Listeners:
     def __init__(self, started: Callable[[], None] | None = None) -> None:
         self._by_stream: dict[str | None, dict[object, Notify]] = {}
         self._of_appends: dict[object, NotifyAppend] = {}
+        self._of_work: dict[object, NotifyAppend] = {}
         self._started = started
 
     def __bool__(self) -> bool:
-        return bool(self._by_stream)
+        """Whether someone has to hear of what others write."""
+        return bool(self._by_stream or self._of_work)
 
     def add(self, stream: str | None, notify: Notify) -> Callable[[], None]:
         """Call `notify` whenever the stream grows, until the returned function is called."""
         token = object()
-        if not self._by_stream and self._started is not None:
+        if not self and self._started is not None:
             self._started()
         self._by_stream.setdefault(stream, {})[token] = notify
 
@@ -46,22 +49,25 @@ class Listeners:
 
     def add_of_appends(self, notify: NotifyAppend) -> Callable[[], None]:
         """Call `notify` with the streams that this handle has just written to."""
-        token = object()
-        self._of_appends[token] = notify
+        return _registered(self._of_appends, notify)
 
-        def undo() -> None:
-            self._of_appends.pop(token, None)
+    def add_of_work(self, notify: NotifyAppend) -> Callable[[], None]:
+        """Call `notify` with the streams that others have left to be driven."""
+        if not self and self._started is not None:
+            self._started()
+        return _registered(self._of_work, notify)
 
-        return undo
-
-    def wake(self, heads: Mapping[str, int | None]) -> None:
+    def wake(self, heads: Mapping[str, int | None], work: Collection[str] = ()) -> None:
         """Call the listeners of these streams in the loop's next iteration.
 
+        `work` are those that others wrote to and that someone has to drive, as far as is known.
         Not immediately: a listener that raises must not fail the append that woke it.
         """
-        if self._of_appends and (own := [s for s, head in heads.items() if head is not None]):
-            for notify in self._of_appends.values():
-                asyncio.get_running_loop().call_soon(notify, own)
+        own = [stream for stream, head in heads.items() if head is not None]
+        for listening, streams in ((self._of_appends, own), (self._of_work, work)):
+            if streams:
+                for notify in listening.values():
+                    asyncio.get_running_loop().call_soon(notify, streams)
         if not self._by_stream:
             return
         told = [
@@ -79,6 +85,16 @@ class Listeners:
         self.wake(dict.fromkeys(stream for stream in self._by_stream if stream is not None))
 
 
+def _registered(listening: dict[object, NotifyAppend], notify: NotifyAppend) -> Callable[[], None]:
+    token = object()
+    listening[token] = notify
+
+    def undo() -> None:
+        listening.pop(token, None)
+
+    return undo
+
+
 def _tell(loop: asyncio.AbstractEventLoop, told: Iterable[tuple[Notify, int | None]]) -> None:
     for notify, head in told:
         try:
@@ -89,14 +105,9 @@ def _tell(loop: asyncio.AbstractEventLoop, told: Iterable[tuple[Notify, int | No
             loop.call_exception_handler({"message": message, "exception": error})
 
 
-class _Followed(Protocol):
+class _Followed(Readable, Protocol):
     listeners: Listeners
     closed: bool
-
-    @property
-    def read(self) -> Callable[..., Awaitable[list[Event]]]: ...
-    @property
-    def read_all(self) -> Callable[..., Awaitable[list[tuple[int, Event]]]]: ...
 
 
 class Tailed:
@@ -135,23 +146,26 @@ async def _follow(
     """Yield what `more(after)` finds, then wait for a commit and look again.
 
     Nothing is lost, because the listener is registered before looking; nothing is repeated, because
-    each look starts after the last position yielded.
+    each look starts after the last position yielded. HistoryChanged if what was yielded is gone.
     """
+    last = Bookmark(source, stream, after)
     changed = asyncio.Event()
     undo = source.listeners.add(stream, lambda head: changed.set())
     try:
+        if not source.closed:
+            await last.find()
         while not source.closed:
             changed.clear()
-            try:
-                found = await more(after)
-            except StoreError:
-                if source.closed:
-                    return
-                raise
-            for place, item in found:
-                after = place
-                yield place, item
+            found = await more(last.place)
+            if await last.is_outdated():
+                continue
+            for place, event in found:
+                last.move(place, event)
+                yield place, event
             if not found:
                 await changed.wait()
+    except StoreError:
+        if not source.closed:
+            raise
     finally:
         undo()

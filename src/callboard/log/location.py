@@ -10,6 +10,9 @@ from callboard.errors import MissingExtra, ValidationError
 from callboard.ids import keyed_id
 
 _POSTGRES = ("postgresql://", "postgres://")
+_SQLITE = "sqlite:///"
+_SCHEME = re.compile("(postgres|postgresql|sqlite):", re.IGNORECASE)
+"""How a file's name never starts: slashes are missing, or a path was made of an address."""
 _PORT = re.compile(r"^[^:]*(:\d*)?$|\](:\d*)?$")
 """How the address of a host ends; one of IPv6 is in brackets."""
 _SECRET = ("password", "sslpassword")
@@ -54,21 +57,28 @@ def database_path(db: str | Path | None) -> Path:
     """
     if db is None:
         return default_path()
-    text = str(db)
     if (address := postgres_address(db)) is not None:
         parts = urlsplit(without_password(address))
         name = Path(parts.path).name or "postgres"
         named = f"{name}-{keyed_id(parts.netloc, parts.path, parts.query)}"
         return default_path().with_name("postgresql") / named
-    if text.startswith("sqlite:///"):
-        text = text.removeprefix("sqlite:///")
-    elif "://" in text:
-        raise ValidationError(
-            f"{without_password(text)!r} is not a supported database. Use sqlite:///path, or "
-            "postgresql://user@host/database.",
-            field="db",
-        )
+    text = str(db)
+    if text.startswith(_SQLITE):
+        return Path(text.removeprefix(_SQLITE)).expanduser()
+    if "://" in text:
+        raise _unsupported(without_password(text))
+    if (scheme := _SCHEME.match(text)) is not None:
+        # Not the rest: without slashes, it isn't clear where a password would be.
+        raise _unsupported(f"{scheme[0]}…")
     return Path(text).expanduser()
+
+
+def _unsupported(shown: str) -> ValidationError:
+    return ValidationError(
+        f"{shown!r} is not a supported database. Use sqlite:///path, or "
+        "postgresql://user@host/database.",
+        field="db",
+    )
 
 
 def default_path() -> Path:

@@ -36,6 +36,7 @@ from callboard.log.protocol import (
     Lease,
     Limit,
     Notify,
+    NotifyAppend,
     Writing,
     no_views,
 )
@@ -170,7 +171,7 @@ class MemoryLog(Tailed):
             if known is None and found.base is not None:
                 found.base.forks.append(found)
             self.memory.streams[stream] = found
-            self._wake(stream, after.head)
+            self._wake(stream, after)
         return Appended(after.head, after.epoch, sum(map(len, payloads)))
 
     def _fork(self, stream: str, known: _Stream | None, base: Base) -> _Stream:
@@ -184,9 +185,13 @@ class MemoryLog(Tailed):
         found = self.memory.streams.get(stream)
         return None if found is None or found.hidden else found
 
-    def _wake(self, stream: str = "", head: int | None = None) -> None:
+    def _wake(self, stream: str = "", after: StreamState | None = None) -> None:
+        work = [stream] if after is not None and after.is_up_for_driving else []
         for listeners in tuple(self.memory.living.values()):
-            listeners.wake({stream: head if listeners is self.listeners else None})
+            if listeners is self.listeners:
+                listeners.wake({stream: after and after.head})
+            else:
+                listeners.wake({stream: None}, work)
 
     async def read(
         self,
@@ -298,6 +303,11 @@ class MemoryLog(Tailed):
         self._check_open()
         return self.listeners.add(stream, notify)
 
+    def on_work(self, notify: NotifyAppend) -> Callable[[], None]:
+        """Call `notify` with streams that others wrote to and that someone has to drive."""
+        self._check_open()
+        return self.listeners.add_of_work(notify)
+
     async def rebuild(self) -> int:
         """Rebuild the views from the events; returns the number of events."""
         self._check_open()
@@ -323,7 +333,7 @@ class MemoryLog(Tailed):
         others = [view for view in SESSION_COLUMN if view != SHARED]
         drops = [Drop(view, {SESSION_COLUMN[view]: stream}) for view in others]
         self.memory.views.apply([*drops, *self._unneeded(found)])
-        self._wake(stream, None)
+        self._wake(stream)
         await asyncio.sleep(0)
 
     def _unneeded(self, stream: _Stream) -> list[Drop]:

@@ -87,6 +87,11 @@ class MemoryServerState:
         self._stored.values.pop((kind, key), None)
         return found
 
+    async def values(self, kind: str) -> list[str]:
+        """Every value of a kind that has not expired, in no particular order."""
+        now, values = self._now_ms(), self._stored.values
+        return [value for (of, _), (value, until) in values.items() if of == kind and now < until]
+
     async def clear(self, kind: str) -> None:
         """Remove every value of a kind."""
         for known in [one for one in self._stored.values if one[0] == kind]:
@@ -107,6 +112,17 @@ class MemoryServerState:
             for held_kind, key, owner in self._stored.holds
             if held_kind == kind and key in keys and owner != self._owner and owner in self._living
         }
+
+    async def adopt(self, kind: str, start: str) -> set[str]:
+        """Hold the keys with this start that dead handles held; one of several callers gets it."""
+        left = {
+            held
+            for held in self._stored.holds
+            if held[0] == kind and held[1].startswith(start) and held[2] not in self._living
+        }
+        self._stored.holds -= left
+        self._stored.holds |= {(kind, key, self._owner) for _, key, _ in left}
+        return {key for _, key, _ in left}
 
 
 class MemoryOwners:

@@ -3,9 +3,11 @@
 import asyncio
 import json
 import os
+import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from callboard.disk.files import OPENS_FOLDERS
 from callboard.disk.locks import hold, is_held
 from callboard.events.json_values import Object, as_object, as_text, as_whole
 from callboard.ids import short_id
@@ -45,7 +47,7 @@ class Owners:
 
     def beat(self) -> None:
         """Show that this handle is alive."""
-        os.utime(self._lock)
+        os.utime(self._lock if OPENS_FOLDERS else self._lock_of(self.owner))
 
     def alive(self, owner: str) -> bool:
         """Whether an owner holds its lock and has sent a heartbeat recently.
@@ -82,7 +84,8 @@ class Owners:
     async def describe(self, described: Description) -> None:
         """Let others know what this handle can drive: its lock file says so."""
         content = self._told(described)
-        os.pwrite(self._lock, content, 0)
+        os.lseek(self._lock, 0, os.SEEK_SET)
+        os.write(self._lock, content)
         os.ftruncate(self._lock, len(content))
 
     def _told(self, described: Description) -> bytes:
@@ -100,7 +103,7 @@ class Owners:
         )
         pid = int(owner.partition("-")[0])
         started_at = as_whole(told.get("startedAt")) or None
-        host, alive = os.uname().nodename, self.alive(owner)
+        host, alive = socket.gethostname(), self.alive(owner)
         return OwnerInfo(owner, host, pid, started_at, alive, described)
 
     def _told_by(self, owner: str) -> Object:
@@ -131,9 +134,12 @@ class Owners:
 
     def close(self, *, crashed: bool = False) -> None:
         """Leave: from now on, this owner counts as dead."""
+        if not OPENS_FOLDERS:  # Windows removes no file that is open.
+            os.close(self._lock)
         if not crashed:
             self._remove(self.owner)
-        os.close(self._lock)
+        if OPENS_FOLDERS:
+            os.close(self._lock)
 
 
 class Heartbeat:

@@ -7,14 +7,16 @@ directory, for commands that name nothing. Files of dead servers have no lock, a
 import json
 import logging
 import os
+import socket
 import stat
 from collections.abc import Collection, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from callboard.disk.files import OPENS_FOLDERS
 from callboard.disk.locks import hold, is_held
-from callboard.disk.private import make_own_folder
+from callboard.disk.private import is_own, make_own_folder
 from callboard.events.json_values import Object, as_list, as_object
 from callboard.ids import short_id
 from callboard.log.location import default_path
@@ -48,7 +50,7 @@ def present(
         "url": url,
         "workflows": sorted(workflows),
         "database": str(path),
-        "host": os.uname().nodename,
+        "host": socket.gethostname(),
     }
     with ExitStack() as stack:
         make_own_folder(live_folder(path))  # A database in PostgreSQL has none before.
@@ -98,8 +100,11 @@ def _held(folder: Path, said: Object) -> Generator[None]:
     try:
         yield
     finally:
+        if not OPENS_FOLDERS:  # Windows removes no file that is open.
+            os.close(lock)
         file.unlink(missing_ok=True)
-        os.close(lock)
+        if OPENS_FOLDERS:
+            os.close(lock)
 
 
 def _running(folder: Path, database: Path | None = None) -> Iterator[RunningServer]:
@@ -109,7 +114,7 @@ def _running(folder: Path, database: Path | None = None) -> Iterator[RunningServ
     for file in sorted(folder.glob("*.server")):
         with suppress(FileNotFoundError):  # The server is stopping right now.
             said = _read(file)
-            if said.get("host", os.uname().nodename) != os.uname().nodename:
+            if said.get("host", socket.gethostname()) != socket.gethostname():
                 continue  # On a shared disk; locks of other machines may not be visible here.
             if not is_held(file):
                 file.unlink()
@@ -123,7 +128,7 @@ def _is_ours(folder: Path) -> bool:
         found = folder.lstat()
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return stat.S_ISDIR(found.st_mode) and is_own(found)
 
 
 def _read(file: Path) -> Object:

@@ -16,7 +16,7 @@ Notify = Callable[[int | None], None]
 """Called with the position of the last event if this handle wrote it, otherwise with None."""
 
 NotifyAppend = Callable[[Collection[str]], object]
-"""Called with the streams that this handle wrote to."""
+"""Called with the streams that were written to."""
 
 
 class Portion(NamedTuple):
@@ -141,6 +141,10 @@ class ServerState(Protocol):
         """Remove a value and return it, unless it has expired; of several callers, one gets it."""
         ...
 
+    async def values(self, kind: str) -> list[str]:
+        """Every value of a kind that has not expired, in no particular order."""
+        ...
+
     async def clear(self, kind: str) -> None:
         """Remove every value of a kind."""
         ...
@@ -155,6 +159,13 @@ class ServerState(Protocol):
 
     async def held_elsewhere(self, kind: str, keys: Collection[str]) -> set[str]:
         """Those of the keys that another living handle holds."""
+        ...
+
+    async def adopt(self, kind: str, start: str) -> set[str]:
+        """Hold the keys with this start that dead handles held; of several callers, one gets each.
+
+        Not those that their handles released, or that have been forgotten since.
+        """
         ...
 
 
@@ -282,11 +293,17 @@ class EventLog(Protocol):
         ...
 
     def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
-        """Past events, then new ones from any process, without gaps or repeats."""
+        """Past events, then new ones from any process, without gaps or repeats.
+
+        HistoryChanged if another server took over that lacks what was read.
+        """
         ...
 
     def tail_all(self, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
-        """All streams by one global sequence, which comes first in each pair."""
+        """All streams by one global sequence, which comes first in each pair.
+
+        HistoryChanged if another server took over that lacks what was read.
+        """
         ...
 
     async def read_all(
@@ -330,6 +347,15 @@ class EventLog(Protocol):
         """Call `notify` with the streams of each commit of this handle; returns what stops it.
 
         In the event loop, after the commit. Not for those of other processes.
+        """
+        ...
+
+    def on_work(self, notify: NotifyAppend) -> Callable[[], None]:
+        """Call `notify` with streams that others wrote to and that someone has to drive.
+
+        Others are other handles, in any process. The streams have grown since they were settled,
+        and no one drives them. This is a hint: `unsettled` knows all of them, and one may be named
+        late, repeatedly, not at all, or although this handle wrote to it. Returns what stops it.
         """
         ...
 

@@ -69,11 +69,17 @@ class _LockFile:
 
     def sign(self) -> None:
         # Reading is cheaper than writing, and usually we were the last one inside ourselves.
-        if os.pread(self._file, 10, 0) != self._signature:
-            os.pwrite(self._file, self._signature, 0)
+        if self._read() != self._signature:
+            os.lseek(self._file, 0, os.SEEK_SET)
+            os.write(self._file, self._signature)
 
     def signature(self) -> str:
-        return os.pread(self._file, 10, 0).decode(errors="replace").strip() or "unknown"
+        return self._read().decode(errors="replace").strip() or "unknown"
+
+    def _read(self) -> bytes:
+        # Not `pread`, which Windows doesn't have.
+        os.lseek(self._file, 0, os.SEEK_SET)
+        return os.read(self._file, 10)
 
     def close(self) -> None:
         os.close(self._file)

@@ -72,11 +72,18 @@ def _socket(number: int) -> socket.socket | None:
         found = socket.socket(fileno=number)
     except OSError:
         return None
-    accepts = getattr(socket, "SO_ACCEPTCONN", None)
-    listens = accepts is None or found.getsockopt(socket.SOL_SOCKET, accepts) != 0
-    if found.family not in _FAMILIES or found.type != socket.SOCK_STREAM or not listens:
+    if found.family not in _FAMILIES or found.type != socket.SOCK_STREAM or not _listens(found):
         found.close()
         return None
     os.set_inheritable(number, False)
     found.setblocking(False)
     return found
+
+
+def _listens(found: socket.socket) -> bool:
+    """Whether a socket listens; macOS has the name of this option, but doesn't know it."""
+    accepts = getattr(socket, "SO_ACCEPTCONN", None)
+    try:
+        return accepts is None or found.getsockopt(socket.SOL_SOCKET, accepts) != 0
+    except OSError:
+        return True

@@ -70,8 +70,11 @@ async def check_local(serving: Service, request: Request, what: str) -> None:
     """Refuse everyone except the person at this machine: no proxies, other users or agents."""
     peer: Peer | None = request.scope.get(KEY)
     head = Head(request.scope)
-    is_direct = names_this_machine(head) and not any(head.all(name) for name in _FORWARDED)
-    if peer is None or not peer.is_ours or not is_direct:
+    caller: Identity | None = request.scope.get("callboard.identity")
+    is_proxied = caller is not None and caller.is_proxied
+    forwarded = is_proxied or any(head.all(name) for name in _FORWARDED)
+    is_direct = names_this_machine(head) and not forwarded
+    if peer is None or not is_direct or not await peer.is_ours():
         raise Forbidden(
             f"Only the user who runs the server can {what}, on the server's own machine and "
             "without a proxy in between. Use `callboard hooks` there."

@@ -85,7 +85,8 @@ class Channel:
         self._loop = asyncio.get_running_loop()
         self._version = 0
         self._live: Page | None = None
-        self._incarnation = source.incarnation
+        self.incarnation = source.incarnation
+        """The history that its pages are from."""
         self._ends: list[int] = []
         """Positions where a page ended early because it was large enough."""
         self._is_there = False
@@ -97,11 +98,22 @@ class Channel:
 
     def _notice(self, head: int | None) -> None:
         self._version += 1
-        if self._incarnation != self._source.incarnation:
-            self._incarnation, self._live = self._source.incarnation, None
+        if self._is_outdated():
+            return
         due = max(self._loop.time(), self._told_at + self._settings.write_every)
         if due < self._due:
             self._arm(due)
+
+    def _is_outdated(self) -> bool:
+        """Close the channel if another server took over, which may lack what readers have.
+
+        They return with their last event, which is then compared (`StreamReader.resume`).
+        """
+        if self.incarnation in (0, self._source.incarnation):
+            self.incarnation = self._source.incarnation
+        elif not self.closed:
+            self.close()
+        return self.closed
 
     def _arm(self, due: float) -> None:
         self._timer.cancel()
@@ -151,7 +163,7 @@ class Channel:
         live = self._live
         if live is not None and live.after == after and live.seen == self._version:
             return live
-        return self._pages.get((self._key, after, self._incarnation))
+        return self._pages.get((self._key, after, self.incarnation))
 
     async def _read(self, after: int, upto: int) -> Page:
         async with self._reading:
@@ -161,7 +173,7 @@ class Channel:
             if page.seen != self._version:
                 await self._fill(page)
             if page.full or page.ended:
-                self._pages.keep((self._key, after, self._incarnation), page)
+                self._pages.keep((self._key, after, self.incarnation), page)
                 self._live = None if self._live is page else self._live
             elif self._live is None or page.after >= self._live.after:
                 self._live = page
@@ -177,7 +189,10 @@ class Channel:
             self.close()
             return
         room = Portion(self._settings.page, max(1, LARGEST_PAGE - page.size))
-        for place, event in await self._source.read(page.last, page.upto, room):
+        found = await self._source.read(page.last, page.upto, room)
+        if self._is_outdated():
+            return  # Some of it may be from before, and the rest from after.
+        for place, event in found:
             # A fork may contain its parent's end, followed by more events.
             page.add(place, event, ends=self._source.ends and place >= head)
         if page.size >= LARGEST_PAGE:

@@ -1,9 +1,9 @@
 """A response without an end: server-sent events, written as they happen."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
-from typing import Final
+from typing import Final, Protocol
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -12,16 +12,38 @@ from callboard.errors import Overloaded, StoreError
 from callboard.server.access.identity import ADMITTED
 from callboard.server.pacing import ABORT, BUFFERED
 from callboard.server.request_metrics import OUTERMOST
-from callboard.server.streams import StreamReader
 
 HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-cache, no-transform",
     "X-Accel-Buffering": "no",
 }
+LAST_EVENT = "Callboard-Last-Event"
+"""The event before the stream's first one. A client sends it back when it returns."""
 _RETRY = b"retry: 1000\n\n"
-_CHECK_EVERY: Final = 1.0
+CHECK_EVERY: Final = 1.0
 """Seconds for which a token counts as valid after a check: many events come in a second."""
+
+
+class StreamSource(Protocol):
+    """What a stream writes, and to whom."""
+
+    cut_off: Callable[[], None]
+    buffered: Callable[[], int]
+
+    @property
+    def greeting(self) -> bytes:
+        """What to write first."""
+        ...
+
+    @property
+    def last_event(self) -> str | None:
+        """The event before the first one, for a client that returns."""
+        ...
+
+    def chunks(self) -> AsyncGenerator[bytes]:
+        """What to write then, until the end."""
+        ...
 
 
 class EventStream(Response):
@@ -33,8 +55,9 @@ class EventStream(Response):
     is cut off if it lasts too long. It can return with the id of its last event.
     """
 
-    def __init__(self, reader: StreamReader) -> None:
-        super().__init__(headers=HEADERS)
+    def __init__(self, reader: StreamSource) -> None:
+        last = reader.last_event
+        super().__init__(headers=HEADERS if last is None else {**HEADERS, LAST_EVENT: last})
         # No length and no second content type: the body isn't known in advance.
         self.raw_headers = [(n, v) for n, v in self.raw_headers if n != b"content-length"]
         self._reader = reader
@@ -96,7 +119,7 @@ class _Admission:
     async def lasts(self) -> bool:
         """Whether its token is valid, or was a moment ago."""
         now = asyncio.get_running_loop().time()
-        if self._is_admitted is None or now - self._checked_at < _CHECK_EVERY:
+        if self._is_admitted is None or now - self._checked_at < CHECK_EVERY:
             return True
         self._checked_at = now
         return await self._is_admitted()

@@ -48,7 +48,7 @@ def install(wanted: Format | None = None, stream: TextIO | None = None) -> None:
         wanted = "text" if out.isatty() else "json"
     handler = JsonLogLines(out) if wanted == "json" else ShortLines(out)
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    for chatty in ("httpx", "httpcore", "asyncio", "procrastinate"):
+    for chatty in ("httpx", "httpcore", "asyncio", "procrastinate", "temporalio"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     # The audit has its own file, and every command is in the request log.
     logging.getLogger("callboard.audit").setLevel(logging.WARNING)

@@ -6,8 +6,7 @@ People at the terminal answer within seconds, and a message would only disturb t
 import asyncio
 import logging
 import re
-from collections import OrderedDict
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from hashlib import sha256
@@ -20,7 +19,7 @@ from callboard.board.plates import Plates
 from callboard.board.transition import ASKS
 from callboard.clock import Clock
 from callboard.display.lines import one_line
-from callboard.errors import CallboardError, PlateNotFound, StoreError
+from callboard.errors import CallboardError, HistoryChanged, PlateNotFound, StoreError
 from callboard.events import names
 from callboard.events import plates as plate_events
 from callboard.events.envelope import Event
@@ -30,6 +29,7 @@ from callboard.interactions.configs import addressees, channel_of
 from callboard.interactions.kinds import manner_of
 from callboard.interactions.records import interaction
 from callboard.log.protocol import EventLog
+from callboard.server.notice_claims import NoticeClaims
 from callboard.server.notifier import SOUND, AppriseNotifier, Notifier
 from callboard.systems.sounds import most_pressing
 
@@ -38,10 +38,6 @@ _log = logging.getLogger(__name__)
 PATIENCE: Final = 10.0
 """Seconds that a person has to be needed before a notification is sent."""
 _TRY_AGAIN: Final = 5.0
-_REMEMBERED: Final = 10_000
-_KIND: Final = "told"
-_KEPT: Final = 30 * 86_400.0
-"""Seconds for which all servers remember that a notification was sent."""
 _LONGEST: Final = 200
 _MOST_LINES: Final = 8
 _TELLING: Final = frozenset({"status", "pending", "unseen", "dismissed"})
@@ -119,33 +115,73 @@ class Notifications:
         self._notifier = notifier
         self._clock = clock
         self._patience = patience
-        self._audience = audience
+        self._claims = NoticeClaims(log, audience)
         self._place = 0
+        self._since = clock.now_ms()
         self._due: dict[str, float] = {}
-        self._told: OrderedDict[str, None] = OrderedDict()
         self._more = asyncio.Event()
 
     async def watch(self, after: int) -> None:
         """Follow the log from a position until cancelled. Log errors are retried."""
-        self._place = after
+        self._place, self._since = after, self._clock.now_ms()
+        async with asyncio.TaskGroup() as group:
+            for work in (self._read, self._take_over, self._tell):
+                group.create_task(self._patiently(work))
+
+    async def _patiently(self, work: Callable[[], Awaitable[None]]) -> None:
         while True:
             try:
-                async with asyncio.TaskGroup() as group:
-                    group.create_task(self._read())
-                    group.create_task(self._tell())
-            except* CallboardError as errors:
-                _log.warning("notifications wait for the log: %s", errors.exceptions[0])
+                await work()
+            except CallboardError as error:
+                _log.warning("notifications wait for the log: %s", error)
             await self._clock.sleep(_TRY_AGAIN)
 
     # ------------------------------------------------------------------ what may be new
 
     async def _read(self) -> None:
-        async for place, event in self.log.tail_all(self._place):
-            self._place = place
-            subject = _subject(event)
-            if subject is not None and subject not in self._due:
-                self._due[subject] = self._clock.monotonic() + self._patience
-                self._more.set()
+        try:
+            async for place, event in self.log.tail_all(self._place):
+                self._place = place
+                subject = _subject(event)
+                if subject is not None:
+                    self._expect(subject, self._patience)
+        except HistoryChanged:
+            # What is written now may have had other sequences: look at everything that is open.
+            self._place = await self.log.last_sequence()
+            await self._look_at_all()
+            raise
+
+    def _expect(self, subject: str, seconds: float) -> None:
+        if subject not in self._due:
+            self._due[subject] = self._clock.monotonic() + seconds
+            self._more.set()
+
+    async def _look_at_all(self) -> None:
+        """Expect what has come up since the start, in case its event was missed."""
+        asked = await self.log.rows(Query("human_interactions", {"status": "pending"}))
+        now_ms = self._clock.now_ms()
+        for row in asked:
+            is_of_plate = "plateId" in (interaction(row, now_ms).config or ())
+            if row["created_at"] >= self._since and not is_of_plate:
+                self._expect(f"question {row['id']}", self._patience)
+        for plate in await self._plates.all():
+            if plate.status_at >= self._since:
+                self._expect(f"plate {plate.plate_id}", self._patience)
+
+    async def _take_over(self) -> None:
+        """Send what other servers had claimed when they died."""
+        changed = asyncio.Event()
+        # PostgreSQL announces a death; with SQLite, this happens after the next commit.
+        undo = self.log.on_change(None, lambda _: changed.set())
+        try:
+            while True:
+                changed.clear()
+                for subject in await self._claims.take_over():
+                    self._expect(subject, 0.0)
+                await changed.wait()
+                await self._clock.sleep(_TRY_AGAIN)
+        finally:
+            undo()
 
     async def _tell(self) -> None:
         while True:
@@ -158,32 +194,28 @@ class Notifications:
     async def _tell_due(self) -> None:
         now = self._clock.monotonic()
         due = [subject for subject, at in self._due.items() if at <= now]
-        found: list[Notice] = []
+        found: dict[str, Notice] = {}
         for subject in due:
             del self._due[subject]
             try:
                 notice = await self._still_needed(subject)
-                if notice is not None and await self._is_ours(notice):
-                    found.append(notice)
+                if notice is not None and await self._claims.claim(subject, notice.occasion):
+                    found[subject] = notice
+                elif self._claims.is_left(subject):
+                    await self._claims.finish(subject)
             except StoreError as error:
                 _log.warning("a notification waits for the log: %s", error.message)
                 self._due.setdefault(subject, now + _TRY_AGAIN)
-        for channel in dict.fromkeys(notice.channel for notice in found):
+        for channel in dict.fromkeys(notice.channel for notice in found.values()):
             # Not awaited: the next notification may be due while a slow receiver handles this one.
-            together = [notice for notice in found if notice.channel == channel]
-            sending = asyncio.create_task(self._send(together, channel))
+            together = {name: one for name, one in found.items() if one.channel == channel}
+            sending = asyncio.create_task(self._deliver(together, channel))
             sending.add_done_callback(_log_failure)
 
-    async def _is_ours(self, notice: Notice) -> bool:
-        """Whether this server sends it: neither this one nor another has sent it before."""
-        if notice.occasion in self._told:
-            return False
-        key = f"{self._audience} {notice.occasion}"
-        is_ours = await self.log.server_state.add(_KIND, key, self.log.owner, _KEPT)
-        self._told[notice.occasion] = None
-        while len(self._told) > _REMEMBERED:
-            self._told.popitem(last=False)
-        return is_ours
+    async def _deliver(self, found: Mapping[str, Notice], channel: str | None) -> None:
+        await self._send(list(found.values()), channel)
+        # If a receiver didn't get it, that was logged; only a server that died is made up for.
+        await self._claims.finish(*found)
 
     async def _send(self, found: list[Notice], channel: str | None) -> None:
         if len(found) == 1:

@@ -112,7 +112,9 @@ def bind(settings: ServerSettings) -> socket.socket:
     """Bind the port, or say who may be using it."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     taken = socket.socket(family, socket.SOCK_STREAM)
-    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # On Windows, the first of these would let other programs listen there as well.
+    alone = getattr(socket, "SO_EXCLUSIVEADDRUSE", None)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR if alone is None else alone, 1)
     try:
         taken.bind((settings.host, settings.port))
     except OSError as error:
@@ -152,7 +154,10 @@ async def serve(
     """Serve until SIGTERM, SIGINT or `stopping`, then finish what was started, in bounded time."""
 
     def is_idle() -> bool:  # Streams and held hooks only wait.
-        return server.in_progress <= service.streams.reading + service.holding.waiting
+        return (
+            server.in_progress
+            <= service.streams.reading + service.holding.waiting + service.relays.waiting
+        )
 
     watch = LoopWatch(service.metrics.looped, is_idle)
     server = _created(app, service, watch)
@@ -172,6 +177,7 @@ async def serve(
         # Readers and held hooks first: they don't end by themselves, and uvicorn waits for all
         # responses.
         service.holding.close()
+        await service.relays.close()
         await service.leavings.stop()
         await service.rounds.stop()
         service.streams.close()
@@ -247,7 +253,8 @@ def _signals(stop: Callable[[], None]) -> Generator[None]:
     try:
         for one in caught:
             loop.add_signal_handler(one, stop)
-    except (RuntimeError, ValueError):  # Not in the main thread: the caller stops us.
+    # Not in the main thread: the caller stops us. On Windows, Ctrl-C interrupts the loop.
+    except (RuntimeError, ValueError, NotImplementedError):
         yield
         return
     try:

@@ -223,6 +223,26 @@ class PlateChange(RequestBody):
     seen: bool | None = None
 
 
+class RelayHello(RequestBody):
+    """A relay that asks for commands.
+
+    holds: the questions whose hooks wait there.
+    """
+
+    name: Annotated[str, Field(max_length=1000)]
+    boot_id: Annotated[str, Field(max_length=100)] = ""
+    version: Annotated[str, Field(max_length=50)] = ""
+    holds: Annotated[list[str], Field(max_length=1000)] = []
+
+
+class PairRequest(RequestBody):
+    """A machine that has a code. host: its permanent id. name: what people call it."""
+
+    code: Annotated[str, Field(max_length=100)]
+    host: Annotated[str, Field(pattern=r"^[0-9a-z]{8,64}$")]
+    name: Annotated[str, Field(max_length=200)]
+
+
 class Reported(BaseModel):
     """What hook clients send: snake_case, possibly with unknown fields."""
 

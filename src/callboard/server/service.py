@@ -7,15 +7,20 @@ from callboard.app import Callboard
 from callboard.board.arrivals import Arrivals
 from callboard.board.held_hooks import HeldHooks, Leavings
 from callboard.board.intake import Listener
+from callboard.board.pairing import Pairing
 from callboard.board.plates import Plates
 from callboard.board.spool.drain import SpoolDrain
 from callboard.board.watchdog import Rounds
 from callboard.drivers.watching import Dispatcher
 from callboard.server.access.login import Links
+from callboard.server.access.proxy_sign_in import ProxySignIn
+from callboard.server.access.sign_ins import SignIns
 from callboard.server.access.tokens import Tokens
 from callboard.server.dashboard import Dashboard
 from callboard.server.memory import MemoryBudget
 from callboard.server.metrics import Metrics
+from callboard.server.relay_intake import RelayIntake
+from callboard.server.relays import Relays
 from callboard.server.settings import ServerSettings
 from callboard.server.streams import Streams
 
@@ -28,6 +33,9 @@ class Service:
     settings: ServerSettings
     streams: Streams
     links: Links
+    sign_ins: SignIns
+    proxy: ProxySignIn | None
+    """Signs people in whom a proxy has authenticated, if that is turned on."""
     tokens: Tokens
     database: Path
     """Where the database is, or would be if it weren't in memory. Hooks use files next to it."""
@@ -44,6 +52,9 @@ class Service:
     leavings: Leavings
     spool: SpoolDrain
     rounds: Rounds
+    relay_intake: RelayIntake
+    relays: Relays
+    pairing: Pairing
 
     @property
     def name(self) -> str:

@@ -18,6 +18,10 @@ class ServerSettings:
     """Origins of other sites whose pages may call this server with a token."""
     allowed_hosts: Collection[str] = frozenset()
     """Names of the server in addition to the loopback names, as when it is behind a proxy."""
+    proxy_auth: Path | None = None
+    """The file that says how a proxy signs people in: see `server.access.proxy_settings`. Without
+    it, nothing that a proxy says about people is read.
+    """
     dev: bool = False
     """Pages of `cors_origins` need no token for what `callboard.server.access.pages` lists."""
     driver: DriverName = "local"

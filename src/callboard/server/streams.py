@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import contextmanager, suppress
 
+from callboard.log.history import Bookmark
 from callboard.log.protocol import EventLog
 from callboard.server.channels import OUTLINE, Channel, ChannelSource
 from callboard.server.frames import HEARTBEAT, Pages
@@ -42,22 +43,22 @@ class Streams:
 
     def session(self, session_id: str, after: int) -> "StreamReader":
         """A reader of one session's events."""
-        return StreamReader(self, session_id, after)
+        return StreamReader(self, session_id, Bookmark(self._log, session_id, after))
 
     def everything(self, after: int) -> "StreamReader":
         """A reader of all sessions' events, by the global sequence."""
-        return StreamReader(self, None, after)
+        return StreamReader(self, None, Bookmark(self._log, None, after))
 
     def outline(self, after: int) -> "StreamReader":
         """A reader of an outline: that something happened in some session, with few details."""
-        return StreamReader(self, OUTLINE, after)
+        return StreamReader(self, OUTLINE, Bookmark(self._log, None, after))
 
     @contextmanager
     def joined(self, reader: "StreamReader") -> Generator[Channel]:
         """The reader's channel, created for the first reader and closed after the last."""
         key = reader.key
         channel = self._channels.get(key)
-        if channel is None:
+        if channel is None or (channel.closed and not self.closed):
             source = ChannelSource(self._log, key)
             channel = self._channels[key] = Channel(source, self._pages, self._settings)
         channel.readers += 1
@@ -153,7 +154,7 @@ class _Written:
 class StreamReader:
     """A reader with its own position."""
 
-    def __init__(self, streams: Streams, key: str | None, after: int) -> None:
+    def __init__(self, streams: Streams, key: str | None, start: Bookmark) -> None:
         self.key = key
         """The channel: a session, `OUTLINE`, or None for everything."""
         self.cut_off: Callable[[], None] = lambda: None
@@ -162,7 +163,21 @@ class StreamReader:
         self._left = 0
         self._since = 0.0
         self._streams = streams
-        self._after = after
+        self._start = start
+        self._after = start.place
+
+    @property
+    def last_event(self) -> str | None:
+        """The id of the event before the first one that it gets, if it was looked up."""
+        return self._start.event
+
+    async def find(self) -> None:
+        """Look up the event before the first one that it gets."""
+        await self._start.find()
+
+    async def resume(self, event: str | None) -> None:
+        """Continue after an event, by its id if that is known; HistoryChanged if it is gone."""
+        await self._start.resume(event)
 
     @property
     def greeting(self) -> bytes:
@@ -181,6 +196,8 @@ class StreamReader:
         """What to write: past events, then new ones, until the end."""
         with self._streams.joined(self) as channel:
             waited = False
+            if self._start.incarnation not in (0, channel.incarnation):
+                return  # Another server has just taken over: its position has to be compared.
             while not channel.closed:
                 news = channel.news
                 data, last, ended, more = await channel.after(self._after)

@@ -4,7 +4,7 @@ One trace per session, made by `callboard.server.spans`. Finished spans are sent
 the rest when the session ends. The collector may be slow or down: nothing here waits for it.
 
 Every server folds every session, and one of them sends. If it dies, another one takes over within
-seconds; a few spans may then be missing.
+seconds; a few spans may then be missing, and so after a failover that lost events.
 """
 
 import asyncio
@@ -16,10 +16,11 @@ from contextlib import asynccontextmanager, suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from callboard.errors import MissingExtra, StoreError
+from callboard.errors import HistoryChanged, MissingExtra, StoreError
 from callboard.events import names
 from callboard.events.envelope import Event
 from callboard.events.rows import Query
+from callboard.log.history import Bookmark
 from callboard.log.protocol import EventLog
 from callboard.server.spans import STOPS, Attributes, Span, Trace
 
@@ -107,14 +108,14 @@ class Follower:
         self._sends = False
         self._asked_at = -_ASK_EVERY
         self._traces: OrderedDict[str, Trace] = OrderedDict()
-        self._place = 0
+        self._last = Bookmark(log, None, 0)
         self._owners: dict[str, OwnerInfo] = {}
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Follow from here on: earlier spans were sent by the process that saw them end."""
-        self._place = await self._log.last_sequence()
+        self._last = await self._at_end()
         self._task = asyncio.create_task(self._follow())
 
     async def stop(self) -> None:
@@ -129,6 +130,11 @@ class Follower:
             await self._catch_up()
             if await self._log.server_state.find(_KIND, self._key) == self._log.owner:
                 await self._log.server_state.take(_KIND, self._key)
+
+    async def _at_end(self) -> Bookmark:
+        end = Bookmark(self._log, None, await self._log.last_sequence())
+        await end.find()
+        return end
 
     async def _follow(self) -> None:
         undo = self._log.on_change(None, lambda _: self._news.set())
@@ -147,12 +153,25 @@ class Follower:
 
     async def _catch_up(self) -> None:
         await self._deliver()
-        while found := await self._log.read_all(self._place, limit=_SLICE):
+        while found := await self._more():
             workers = await self._workers(found)
             for place, event in found:
                 await self._take(event, workers.get(event.id))
-                self._place = place
+                self._last.move(place, event)
             await self._deliver()
+
+    async def _more(self) -> list[tuple[int, Event]]:
+        """The events after the last one."""
+        while True:
+            found = await self._log.read_all(self._last.place, limit=_SLICE)
+            try:
+                if not await self._last.is_outdated():
+                    return found
+            except HistoryChanged:
+                # What was folded may be lost. A session whose start isn't cached is folded again
+                # when there is something to send.
+                self._traces.clear()
+                self._last = await self._at_end()
 
     async def _deliver(self) -> None:
         """Send what has ended, or leave it to the server that sends."""

@@ -16,15 +16,19 @@ from callboard.board.watchdog import Rounds
 from callboard.drivers.choice import Driven, choose_driver
 from callboard.server import logs
 from callboard.server.access.audit import Audit
-from callboard.server.access.credentials import Failures
+from callboard.server.access.credentials import Credentials, Failures
 from callboard.server.access.guard import Guard
 from callboard.server.access.login import Links
+from callboard.server.access.proxy_sign_in import proxy_sign_in
+from callboard.server.access.sign_ins import SignIns
 from callboard.server.access.tokens import Tokens
 from callboard.server.application import build
 from callboard.server.dashboard import Dashboard
 from callboard.server.memory import MemoryBudget
 from callboard.server.metrics import Metrics
 from callboard.server.pacing import Paced
+from callboard.server.relay_intake import RelayIntake
+from callboard.server.relays import Relays
 from callboard.server.request_metrics import Measured, Routed
 from callboard.server.service import Service
 from callboard.server.settings import ServerSettings
@@ -56,6 +60,8 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
         settings=settings,
         streams=streams,
         links=links,
+        sign_ins=SignIns(board.log.server_state, board.clock),
+        proxy=proxy_sign_in(settings.proxy_auth, board.clock),
         tokens=tokens,
         database=database,
         started_at=board.clock.now_ms(),
@@ -70,14 +76,28 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
         leavings=Leavings(plates, holding, board.clock),
         spool=spool,
         rounds=Rounds(plates, holding, board.clock, spool.keep_up, counting, rest),
+        relay_intake=RelayIntake(plates, listener, board.people),
+        pairing=board.pairing,
+        relays=Relays(board.log, plates, board.people, board.hosts, board.clock),
     )
-    guard = Guard(
+    paced = Paced(_guarded(service), settings.patience)
+    return Measured(paced, board.clock, [metrics.served, logs.served]), service
+
+
+def _guarded(service: Service) -> Guard:
+    """The routes behind the guard."""
+    settings = service.settings
+    credentials = Credentials(
+        service.tokens,
+        service.links,
+        Failures(service.board.clock, settings.wrong_tokens),
+        dev=settings.dev,
+        proxy=service.proxy,
+        sign_ins=service.sign_ins,
+    )
+    return Guard(
         Routed(build(service)),
         settings=settings,
-        tokens=tokens,
-        links=links,
-        failures=Failures(board.clock, settings.wrong_tokens),
-        audit=Audit(database),
+        credentials=credentials,
+        audit=Audit(service.database),
     )
-    paced = Paced(guard, settings.patience)
-    return Measured(paced, board.clock, [metrics.served, logs.served]), service

@@ -13,6 +13,7 @@ from callboard.events.codec import dump_json
 from callboard.events.envelope import Event, Json
 from callboard.events.json_values import as_object
 from callboard.events.payloads import agents, people, workflow
+from callboard.events.payloads.plates import HostConnectedPayload, HostDisconnectedPayload
 from callboard.events.rows import Cell, Change, Drop, Put, RowChange
 
 Changes = list[RowChange]
@@ -314,6 +315,23 @@ def _plate(payload: Mapping[str, Json], event: Event) -> Changes:
     return changes
 
 
+def _host_connected(payload: HostConnectedPayload, event: Event) -> Changes:
+    row = {
+        "id": payload["host"],
+        "stream": event.session_id,
+        "name": payload["name"],
+        "version": payload["version"],
+        "connected": 1,
+        "seen_at": event.at_ms,
+    }
+    return [Put("hosts", row)]
+
+
+def _host_disconnected(payload: HostDisconnectedPayload, event: Event) -> Changes:
+    values = {"connected": 0, "seen_at": payload["seenAt"]}
+    return [Change("hosts", {"id": payload["host"]}, values)]
+
+
 @lru_cache(maxsize=256)  # There are a few dozen, used by hundreds of events a second.
 def _column(key: str) -> str:
     if key == "plateId":
@@ -363,5 +381,7 @@ _HANDLERS: Final = dict(
         names.ESCALATED.to(_escalated),
         names.TASK_STARTED.to(_task_started),
         names.TASK_COMPLETED.to(_task_completed),
+        plates.HOST_CONNECTED.to(_host_connected),
+        plates.HOST_DISCONNECTED.to(_host_disconnected),
     )
 ) | dict.fromkeys(plates.ALL, _plate)

@@ -61,7 +61,10 @@ class FolderWatch:
 
 @functools.cache
 def _libc() -> ctypes.CDLL | None:
-    system = ctypes.CDLL(None)
+    try:
+        system = ctypes.CDLL(None)
+    except TypeError:  # Windows has no such library.
+        return None
     return system if hasattr(system, "inotify_add_watch") else None
 
 

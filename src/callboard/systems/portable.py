@@ -1,4 +1,4 @@
-"""What psutil provides on every system. Only Linux shows the client of a socket.
+"""What psutil provides on every system, such as Windows. It doesn't show the client of a socket.
 
 The interface is that of `linux.py`.
 """
@@ -53,10 +53,10 @@ def boot_id() -> str:
 
 
 def user_of(pid: int) -> int | None:
-    """The effective user of a process; None if it has ended."""
+    """The effective user of a process; None if it has ended, or if users have no number."""
     try:
         return psutil.Process(pid).uids().effective
-    except psutil.Error:
+    except (psutil.Error, AttributeError):  # On Windows, users have names only.
         return None
 
 

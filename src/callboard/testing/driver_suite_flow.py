@@ -2,7 +2,8 @@
 
 Its agents write what they do to the file `effects` in the folder CALLBOARD_SUITE, and work for as
 long as there is a file `hold` in it. CALLBOARD_SUITE_VERSION chooses the version of a workflow.
-With CALLBOARD_SUITE_KILL, the process that loads this kills itself: `before 3` its third commit, or
+CALLBOARD_SUITE_WORKER is the name of this process in what its agents write. With
+CALLBOARD_SUITE_KILL, the process that loads this kills itself: `before 3` its third commit, or
 `after` it.
 """
 
@@ -24,6 +25,8 @@ from callboard.interactions.questions import Approval
 FOLDER: Final = "CALLBOARD_SUITE"
 VERSION: Final = "CALLBOARD_SUITE_VERSION"
 KILL: Final = "CALLBOARD_SUITE_KILL"
+WORKER: Final = "CALLBOARD_SUITE_WORKER"
+LIMIT: Final = "suite"
 
 Version = Literal["old", "new"]
 
@@ -47,12 +50,13 @@ def _folder() -> Path:
 @agent
 async def work(state: State, ctx: Context) -> str:
     """Work for as long as it is told to, with one effect that must not be repeated."""
-    write_effect("ran", ctx.key)
+    worker = os.environ.get(WORKER, "other")
+    write_effect("ran", ctx.key, worker)
     try:
         while (_folder() / "hold").exists():  # noqa: ASYNC110 - another process removes it
             await asyncio.sleep(_LOOK_AGAIN)
     except asyncio.CancelledError:
-        write_effect("cancelled", ctx.key)
+        write_effect("cancelled", ctx.key, worker)
         raise
     return await ctx.once("do", lambda: write_effect("once", ctx.key))
 
@@ -66,6 +70,13 @@ reviewed = Workflow(
     ],
 )
 """An agent, a question, an agent."""
+
+limited = Workflow(
+    "suite-limited",
+    state=State,
+    phases=[Phase("use", agent=work, limit=LIMIT, terminal=True)],
+)
+"""An agent that needs a slot."""
 
 
 def timed(name: str, seconds: float) -> Workflow:
@@ -95,6 +106,21 @@ def changing(version: Version) -> Workflow:
     )
 
 
+def replaced(version: Version) -> Workflow:
+    """Two versions with a question before the phase that only one of them has."""
+    between = {"old": "removed", "new": "added"}[version]
+    return Workflow(
+        "suite-replaced",
+        state=State,
+        version=version,
+        phases=[
+            Phase("ask", agent=work, human=Approval("Send it?"), next=between),
+            Phase(between, agent=work, next="send"),
+            Phase("send", agent=work, terminal=True),
+        ],
+    )
+
+
 def _die_at(when: str, number: int) -> None:
     """Kill this process right before or after one of its commits to sessions that it drives."""
     commit, count = LiveSession.commit, 0
@@ -115,7 +141,10 @@ def _die_at(when: str, number: int) -> None:
 
 
 soon = timed("suite-soon", 0.5)
+later = timed("suite-later", 60)
 late = timed("suite-late", 3600)
-changing_here = changing("old" if os.environ.get(VERSION) == "old" else "new")
+_version: Version = "old" if os.environ.get(VERSION) == "old" else "new"
+changing_here = changing(_version)
+replaced_here = replaced(_version)
 if KILL in os.environ:
     _die_at(os.environ[KILL].split()[0], int(os.environ[KILL].split()[1]))

@@ -8,11 +8,12 @@ from asyncio.subprocess import PIPE, Process
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from callboard.clock import SystemClock
-from callboard.drivers.choice import Driven
+from callboard.drivers.choice import Driven, choose_driver
 from callboard.drivers.local import LocalDriver
 from callboard.drivers.watching import Dispatcher
 from callboard.engine.inbox import Inbox
@@ -49,9 +50,9 @@ class SuiteServer:
         await asyncio.gather(*(start(workflow, session_id=one) for one in sessions))
         return sessions
 
-    async def answer_all(self) -> int:
-        """Answer every open question; returns how many there were."""
-        open_now = await self.inbox.find(status="pending")
+    async def answer_all(self, session: str = "*") -> int:
+        """Answer every open question, or those of a session; returns how many there were."""
+        open_now = await self.inbox.find(status="pending", session_id=session)
         for question in open_now:
             await self.operations.answer(question.id, "yes", by="ada")
         return len(open_now)
@@ -70,6 +71,11 @@ class Fleet(ABC):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.hold = folder / "hold"
+        self.has_own_server = False
+        """Whether the log can be used while the engine is away. Set it if that is so."""
+        self.frozen_after = 15.0
+        """Seconds until a worker that hangs is replaced. One test sets it before it opens anything;
+        without effect on your log and your worker, it only takes longer."""
         os.environ[flow.FOLDER] = str(folder)
 
     @abstractmethod
@@ -95,6 +101,14 @@ class Fleet(ABC):
     def outage(self) -> AbstractAsyncContextManager[None]:
         """The engine is away."""
 
+    @abstractmethod
+    def log_outage(self) -> AbstractAsyncContextManager[None]:
+        """The log is away. If the engine is in the same database, it is away, too."""
+
+    def other_driver(self, driven: Driven) -> Dispatcher:
+        """A worker in this process that has another engine on the same log."""
+        return choose_driver("local", driven, 16, works=True)
+
     @asynccontextmanager
     async def worker(self, *options: str, **environment: str) -> AsyncGenerator[Process]:
         """A worker in a process of its own, which is dead at the end."""
@@ -114,9 +128,22 @@ class Fleet(ABC):
     @asynccontextmanager
     async def server(self, *workflows: Workflow) -> AsyncGenerator[SuiteServer]:
         """A server in this process, which only wakes sessions."""
+        async with self._running(workflows, partial(self.driver, works=False)) as server:
+            yield server
+
+    @asynccontextmanager
+    async def beside(self) -> AsyncGenerator[SuiteServer]:
+        """A server in this process that has another engine, and drives sessions with it."""
+        async with self._running((), self.other_driver) as server:
+            yield server
+
+    @asynccontextmanager
+    async def _running(
+        self, workflows: Sequence[Workflow], choose: Callable[[Driven], Dispatcher]
+    ) -> AsyncGenerator[SuiteServer]:
         log = self.open_log()
         server = SuiteServer(log, workflows or (flow.reviewed,))
-        driver = self.driver(server.driven, works=False)
+        driver = choose(server.driven)
         await driver.start()
         try:
             yield server
@@ -124,11 +151,12 @@ class Fleet(ABC):
             await driver.stop(0)
             await log.close()
 
-    def lines(self, word: str) -> list[str]:
-        """What agents wrote that starts with this word."""
+    def lines(self, word: str | None = None, worker: str | None = None) -> list[str]:
+        """What agents wrote that starts with this word, and what those of one worker wrote."""
         file = self.folder / "effects"
         lines = file.read_text().splitlines() if file.exists() else []
-        return [line for line in lines if line.split()[0] == word]
+        found = [line for line in lines if word in (None, line.split()[0])]
+        return [line for line in found if worker in (None, line.split()[-1])]
 
     async def ran(self, count: int) -> None:
         """Wait until so many agents have started."""
@@ -190,6 +218,28 @@ async def rows_of(server: SuiteServer, session: str) -> dict[str, object]:
     """The row of a session."""
     [row] = await server.log.rows(Query("sessions", {"id": session}))
     return row
+
+
+async def complete(server: SuiteServer, count: int) -> None:
+    """Wait for so many questions, answer them, and wait for the end of their sessions."""
+    await stands(server, "waiting", count)
+    await server.answer_all()
+    await stands(server, "completed", count)
+
+
+async def has_no_jobs(fleet: Fleet) -> bool:
+    """Whether the engine has nothing to do."""
+    return await fleet.jobs() == 0
+
+
+def named(worker: str) -> dict[str, str]:
+    """The environment of a worker whose agents write this name."""
+    return {flow.WORKER: worker}
+
+
+def versioned(version: flow.Version) -> dict[str, str]:
+    """The environment of a worker with this version of the workflows that have several."""
+    return {flow.VERSION: version}
 
 
 def freeze(process: Process) -> None:

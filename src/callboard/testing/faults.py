@@ -220,6 +220,11 @@ class FaultyLog:
         self.check()
         return self.log.on_append(notify)
 
+    def on_work(self, notify: NotifyAppend) -> Callable[[], None]:
+        """Call `notify` with streams that others wrote to and that someone has to drive."""
+        self.check()
+        return self.log.on_work(notify)
+
     async def close(self) -> None:
         """Close the log, unless it has crashed."""
         if not self.crashed:

@@ -1,12 +1,12 @@
 # ruff: noqa: D102 - the name of a test says what it shows
-"""The log's contract: who has it open, what they can drive, and what this handle wrote."""
+"""The log's contract: who has it open, what they can drive, and who hears of what is written."""
 
 import asyncio
 from collections.abc import Callable, Collection
 
 from callboard.log.protocol import EventLog, Writing
 from callboard.log.registry import Description, LoadedWorkflow
-from callboard.testing.log_suite_material import Contract, OpenLog, several
+from callboard.testing.log_suite_material import Contract, OpenLog, several, soon
 
 TRIP = Description((LoadedWorkflow("trip", "1", ("plan", "book")),), "7")
 
@@ -81,3 +81,22 @@ class OwnerContract(Contract):
         await mine.append("later", several(1))
         await asyncio.sleep(0)
         assert heard == ["ours"]
+
+    async def test_a_handle_hears_what_others_leave_to_be_driven(self, open_log: OpenLog) -> None:
+        mine, other = open_log(), open_log()
+        heard: list[str] = []
+        told = asyncio.Event()
+
+        def hear(streams: Collection[str]) -> None:
+            heard.extend(streams)
+
+        undo = mine.on_work(hear)
+        await other.append("settled", several(1), Writing(settle=True))
+        await other.append("driven", several(1), Writing(claim=True))
+        await other.append("left", several(1))
+        await until(lambda: "left" in heard)
+        undo()
+        mine.on_change("later", lambda head: told.set())
+        await other.append("later", several(1))
+        await soon(told)
+        assert set(heard) == {"left"}

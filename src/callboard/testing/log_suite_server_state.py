@@ -51,6 +51,16 @@ class ServerStateContract(Contract):
         winner = logs[added.index(True)]
         assert await logs[0].server_state.find("told", "k") == winner.owner
 
+    async def test_the_values_of_a_kind_are_listed(self, open_log: OpenLog) -> None:
+        one, two = open_log(), open_log()
+        await one.server_state.add("seen", "k", "one", LONG)
+        await two.server_state.add("seen", "l", "two", LONG)
+        await one.server_state.add("seen", "m", "over", 0)
+        await one.server_state.add("code", "k", "other", LONG)
+        await one.server_state.hold("seen", "n")
+        assert sorted(await two.server_state.values("seen")) == ["one", "two"]
+        assert await two.server_state.values("none") == []
+
     async def test_a_kind_is_cleared_and_the_others_stay(self, log: EventLog) -> None:
         await log.server_state.add("cookie", "k", "v", LONG)
         await log.server_state.add("code", "k", "v", LONG)
@@ -79,6 +89,28 @@ class ServerStateContract(Contract):
             # A death isn't announced.
             while await two.server_state.held_elsewhere("hook", ["a"]):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
+
+    async def test_of_the_living_one_adopts_what_the_dead_held(self, open_log: OpenLog) -> None:
+        one, two, three = open_log(), open_log(), open_log()
+        for key in ("a 1", "a 2", "a 3", "b 1"):
+            await one.server_state.hold("telling", key)
+        await one.server_state.hold("hook", "a 1")
+        await one.server_state.release("telling", "a 2")
+        await two.server_state.hold("telling", "a 4")
+        assert await three.server_state.adopt("telling", "a ") == set()
+        self.kill(one)
+        found: list[str] = []
+        async with asyncio.timeout(PATIENCE):
+            while len(found) < 2:
+                for each in (two, three):
+                    found += await each.server_state.adopt("telling", "a ")
+                await asyncio.sleep(0.02)
+        assert sorted(found) == ["a 1", "a 3"]
+        held = set[str]()
+        for each in (two, three):
+            assert await each.server_state.adopt("telling", "a ") == set()
+            held |= await each.server_state.held_elsewhere("telling", ["a 1", "a 2", "a 3"])
+        assert held == {"a 1", "a 3"}
 
     async def test_what_is_shared_belongs_to_no_stream(self, log: EventLog) -> None:
         await log.server_state.add("code", "k", "v", LONG)

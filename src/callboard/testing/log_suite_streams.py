@@ -120,6 +120,13 @@ class AppendContract(Contract):
         assert [each.head for each in appended] == list(range(1, 51))
         assert [event.payload["number"] for event in await log.read("s")] == list(range(1, 51))
 
+    async def test_a_first_claim_keeps_its_place(self, log: EventLog) -> None:
+        """A handle may have to prepare before it takes a lease; what comes after it waits."""
+        await asyncio.gather(
+            log.append("a", several(1), Writing(claim=True)), log.append("b", several(1))
+        )
+        assert [event.session_id for _, event in await log.read_all(0)] == ["a", "b"]
+
     async def test_a_refused_append_does_not_disturb_the_others(self, log: EventLog) -> None:
         outcomes = await asyncio.gather(
             log.append("s", several(1), Writing(expect=0)),

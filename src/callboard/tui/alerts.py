@@ -6,6 +6,7 @@ Each state has its own sound. A session that ends can have one too, but sends no
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,12 @@ from callboard.tui.text import fitted, one_line
 _LONGEST: Final = 120
 _KNOWS_777: Final = ("foot", "rxvt")
 _BELL: Final = "\a"
+_SCRIPT: Final = (
+    *("-e", "on run argv"),
+    *("-e", "display notification (item 2 of argv) with title (item 1 of argv)"),
+    *("-e", "end run"),
+)
+"""What macOS shows. The text is an argument, so that nothing in it is run."""
 
 
 class Needs:
@@ -72,6 +79,8 @@ def _desktop(title: str, body: str) -> None:
     has_desktop = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if shutil.which("notify-send") and has_desktop:
         _start(["notify-send", "--app-name=Callboard", "--", title, body])
+    elif sys.platform == "darwin" and shutil.which("osascript"):
+        _start(["osascript", *_SCRIPT, "--", title, body])
     else:
         _to_terminal(message(title, body, os.environ))
 

@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from callboard.board.plate import Plate
+from callboard.display.assignments import assignment, restriction
 from callboard.display.lines import Bounds, Look
 from callboard.display.questions import show
 from callboard.display.receipts import answerer, receipt
@@ -109,6 +110,10 @@ def asked(question: Interaction, bounds: Bounds | None = None) -> Iterator[Style
     """A question in full, or within limits."""
     for text, look, lead, lead_look, *_ in show(question, bounds).lines:
         yield StyledLine(text, _SHOWN[look], lead, _SHOWN[lead_look])
+    if question.assigned_to:
+        yield StyledLine(one_line(assignment(question)), _FAINT)
+    if only := restriction(question.assignees):
+        yield StyledLine(one_line(only), _FAINT)
     if question.type == KIND:
         yield StyledLine(f"With an agent: {attending(question)}", _FAINT)
 

@@ -24,6 +24,23 @@ class HookRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class RelayNumber:
+    """The number of what a relay sent. Numbers of one incarnation, a relay's outbox, only grow."""
+
+    incarnation: str
+    number: int
+
+    def __str__(self) -> str:
+        """As it is stored with a plate."""
+        return f"{self.incarnation}:{self.number}"
+
+    def is_among(self, last: str) -> bool:
+        """Whether it was recorded before: `last` is the last one that was, or "" if none was."""
+        incarnation, _, number = last.partition(":")
+        return incarnation == self.incarnation and int(number) >= self.number
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A translated hook payload.
 
@@ -37,6 +54,7 @@ class Report:
     request: what a person could answer, if the hook is held for it.
     hold: the durable id of a hook that is held open. gone: that hook has ended.
     delivery: the same each time our client delivers the same payload.
+    relayed: its number in the outbox of the relay on another host that sent it.
     """
 
     agent: str
@@ -63,6 +81,7 @@ class Report:
     in_daemon: bool = False
     client_pid: int | None = None
     client_start: str | None = None
+    relayed: RelayNumber | None = None
 
     def having(self, details: PlateDetails) -> Self:
         """The report with more details, found when it came."""

@@ -12,8 +12,9 @@ import pytest
 from tests.unit.board.boards import SESSION, Board
 
 from callboard.board.arrivals import Arrivals
-from callboard.board.hook_folders import hooks_folder, make_folders, spool_folder
-from callboard.board.intake import LateHook, Listener
+from callboard.board.hook_folders import full_marker, hooks_folder, make_folders, spool_folder
+from callboard.board.intake import Listener
+from callboard.board.late_hook import LateHook
 from callboard.board.plate import Plate
 from callboard.board.plate_store import Heard
 from callboard.board.spool.drain import SpoolDrain
@@ -114,9 +115,41 @@ async def test_one_that_asks_a_person_overtakes(desk: Desk):
     assert plate.prompt == "Go"
 
 
+async def test_one_that_asks_a_person_waits_longer_for_what_led_to_it(desk: Desk):
+    desk.spool(hook("SessionStart", source="startup"), hook("UserPromptSubmit", prompt="Go"))
+    asks = asyncio.create_task(
+        desk.hear(hook("PermissionRequest", **BASH, callboard={"hold": "q"}))
+    )
+    # A hook that came with it has given up by now, and joined the backlog.
+    assert await desk.hear(hook("PreToolUse", **BASH)) is None
+    desk.listener.may_read.set()
+    assert (await asks) is not None
+    assert (await desk.told())[:2] == ["SessionStart", "UserPromptSubmit"]
+
+
 async def test_one_that_waits_no_more_overtakes_too(desk: Desk):
     desk.spool(hook("SessionStart", source="startup"))
     await desk.hear(hook("PermissionRequest", **BASH, callboard={"hold": "q1"}))
     await desk.hear(hook("PermissionRequest", **BASH, callboard={"hold": "q1", "gone": True}))
     assert (await desk.plate()).interaction_id is None
     assert (await desk.board.interaction("q1")).status == "cancelled"
+
+
+async def test_behind_a_backlog_it_stays_a_report_of_its_token_s_host(desk: Desk):
+    host = "Ada’s notebook, at home"
+    desk.spool(hook("UserPromptSubmit", prompt="Go"))
+    desk.board.clock.skip(0.1)
+    assert await desk.arrivals.hear("claude", hook("Stop"), host) is None
+    desk.listener.may_read.set()
+    assert await desk.drain.catch_up(PATIENCE)
+    hosts = {plate.host: plate.status for plate in await desk.board.plates.all()}
+    assert hosts[host] == "idle"
+    assert len(hosts) == 2
+
+
+async def test_what_was_kept_in_memory_stays_a_report_of_its_token_s_host(desk: Desk):
+    full_marker(desk.folder).touch()
+    desk.drain.keep("claude", hook("SessionStart", source="startup"), "atlas")
+    desk.listener.may_read.set()
+    assert await desk.drain.catch_up(PATIENCE)
+    assert (await desk.plate()).host == "atlas"

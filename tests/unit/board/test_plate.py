@@ -44,6 +44,7 @@ FULL = replace(
     todos=(Todo("1", "Write", "completed"), Todo("2", "Test", "pending")),
     background=({"id": "b1", "kind": "shell", "description": "make"},),
     subagents=("a1", "b1"),
+    relayed="outbox01:7",
 )
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from tests.unit.board.boards import SESSION, Board
 
-from callboard.board.intake import LateHook, Listener
+from callboard.board.intake import Listener
+from callboard.board.late_hook import LateHook
 from callboard.board.plate import Plate
 
 

@@ -13,7 +13,8 @@ from tests.unit.board.boards import Board
 
 from callboard.board.hook_backlog import NO_BACKLOG, HookBacklog
 from callboard.board.hook_folders import hooks_folder, make_folders, spool_folder
-from callboard.board.intake import LateHook, Listener
+from callboard.board.intake import Listener
+from callboard.board.late_hook import LateHook
 from callboard.board.spool.drain import SpoolDrain
 from callboard.board.spool.files import Spool
 from callboard.errors import StoreBusy, StoreError

@@ -5,6 +5,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,13 @@ SHELLS = [
     if shutil.which(words[0])
 ]
 PAYLOAD = b'{"session_id": "s1"}'
+
+
+def test_no_shell_is_left_out():
+    """macOS has no busybox; everything else comes with it, or with `make system`."""
+    names = {words[0] for words in SHELLS}
+    assert names >= {"sh", "bash", "dash", "zsh"}
+    assert "busybox" in names or sys.platform == "darwin"
 
 
 @pytest.fixture(params=SHELLS, ids=" ".join)

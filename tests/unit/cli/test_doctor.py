@@ -182,7 +182,7 @@ def test_every_extra_has_a_main_package_and_all_has_every_extra():
     assert extras.pop("all") == [f"callboard[{','.join(sorted(extras))}]"]
     assert extras.keys() == findings.MAIN_PACKAGES.keys()
     for extra, main in findings.MAIN_PACKAGES.items():
-        assert any(one.startswith(f"{main}>=") for one in extras[extra])
+        assert any(one.startswith((f"{main}>=", f"{main}[")) for one in extras[extra])
 
 
 def test_half_of_an_extra_is_told_and_none_of_it_is_fine():

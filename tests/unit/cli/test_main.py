@@ -20,6 +20,7 @@ LACKING = {
     "completion": {"--db"},  # The shell's settings need no database either.
     "demo": USUAL,  # They only have commands of their own.
     "task": USUAL,
+    "relay": USUAL,  # It becomes a process of its own, which has no database.
 }
 HEAVY = {"asyncio", "pydantic", "rich", "questionary", "platformdirs", "orjson", "sqlite3"}
 

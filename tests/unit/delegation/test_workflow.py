@@ -19,7 +19,8 @@ from callboard.delegation.worker import PhaseDone, worker_client
 from callboard.delegation.workflow import APPROVE, RETRY, SKIP, STOP, delegating
 from callboard.engine.function_agent import FunctionAgent
 from callboard.engine.workflow import Workflow
-from callboard.errors import RetryAfter
+from callboard.errors import Forbidden, RetryAfter
+from callboard.events.authors import Author
 from callboard.testing.scripted import ScriptedAgent, ScriptedPeople
 
 AGENTS = [AgentFile(name="maker", description="Makes things", prompt="You make.")]
@@ -369,3 +370,16 @@ class TestFiles:
         assert [one["phase"] for one in file["questions"]] == [
             "approve" if approve == "ask" else "trouble"
         ]
+
+
+async def test_only_the_assignees_approve_the_plan_and_decide_about_failures():
+    workflow = flow(planner(ONE), working(raising("phase_0")))
+    async with Callboard.open(None, [workflow]) as board:
+        session = await board.start("delegate", order(assignees=["ada", "group:leads"]))
+        for answer in (APPROVE, STOP):
+            await board.drive(session)
+            [asked] = await board.inbox(session)
+            assert asked.assignees == ["ada", "group:leads"]
+            with pytest.raises(Forbidden):
+                await board.answer(asked.id, answer, by=Author("bob"))
+            await board.answer(asked.id, answer, by=Author("bob", groups=("leads",)))

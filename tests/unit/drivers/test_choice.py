@@ -25,10 +25,22 @@ async def test_names_of_drivers(tmp_path: Path):
             choose_driver("procrastinate", driven, 4, works=True)
 
 
-def test_a_driver_that_is_not_installed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "procrastinate", None)
-    monkeypatch.delitem(sys.modules, "callboard.drivers.procrastinate_engine", raising=False)
-    monkeypatch.delitem(sys.modules, "callboard.drivers.procrastinate_tables", raising=False)
-    with pytest.raises(MissingExtra, match=r"pip install 'callboard\[procrastinate\]'"):
-        check_driver("procrastinate", is_shared=True)
+@pytest.mark.parametrize(
+    ("driver", "package", "extra"),
+    [
+        ("procrastinate", "procrastinate", "procrastinate"),
+        ("temporal", "temporalio", "temporal"),
+        ("temporal-standalone", "temporalio", "temporal"),
+    ],
+)
+def test_a_driver_that_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, driver: str, package: str, extra: str
+):
+    monkeypatch.setitem(sys.modules, package, None)
+    for loaded in [name for name in sys.modules if name.startswith("callboard.drivers." + extra)]:
+        monkeypatch.delitem(sys.modules, loaded)
+    with pytest.raises(MissingExtra, match=rf"pip install 'callboard\[{extra}\]'"):
+        check_driver(driver, is_shared=True)
+    with pytest.raises(ValidationError, match="needs a database in PostgreSQL"):
+        check_driver(driver, is_shared=False)
     check_driver("local", is_shared=False)

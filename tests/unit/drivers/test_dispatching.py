@@ -8,6 +8,7 @@ import pytest
 from callboard import Approval, Callboard, Context, Phase, State, Workflow, agent
 from callboard.drivers.engine import JobRunner
 from callboard.drivers.watching import LOOK_EVERY, SWEEP_EVERY, Dispatcher
+from callboard.events.rows import Query, Row
 from callboard.log.memory import MemoryLog, SharedMemory
 from callboard.log.protocol import Writing
 from callboard.state.rows import project
@@ -24,6 +25,8 @@ class QueueOnly:
         self.queued: set[str] = set()
         self.stalled: list[str] = []
         self.stopped: float | None = None
+        self.is_there = asyncio.Event()
+        self.is_there.set()
 
     def knows(self, workflow: str) -> bool:
         return True
@@ -33,6 +36,7 @@ class QueueOnly:
 
     async def wake(self, session_id: str, workflow: str) -> int | None:
         self.woken.append(session_id)
+        await self.is_there.wait()
         self.queued.add(session_id)
         return None
 
@@ -157,6 +161,42 @@ async def test_jobs_of_dead_workers_are_replaced(place: Place):
     await place.turns()
     place.engine.stalled = ["a"]
     await place.clock.advance(SWEEP_EVERY)
+    assert place.engine.woken == ["a", "a"]
+
+
+async def test_a_session_is_not_woken_twice_at_once(place: Place):
+    """While its wake is under way, a sweep finds that its earlier job was lost."""
+    place.engine.is_there.clear()
+    await place.here.start("w", session_id="a")
+    await place.turns()
+    place.engine.stalled = ["a"]
+    await place.clock.advance(SWEEP_EVERY)
+    assert place.engine.woken == ["a"]
+    place.engine.is_there.set()
+    await place.turns()
+    assert place.engine.woken == ["a", "a"]
+
+
+async def test_a_session_that_is_woken_while_a_sweep_reads(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+):
+    """What the sweep finds is being woken by then."""
+    await place.there.start("w", session_id="a")
+    place.engine.is_there.clear()
+    rows = place.log.rows
+
+    async def slowly(query: Query) -> list[Row]:
+        if query.table == "wakeups" and not place.engine.woken:
+            place.dispatcher.wake("a")
+            await place.turns()
+        return await rows(query)
+
+    monkeypatch.setattr(place.log, "rows", slowly)
+    await place.clock.advance(SWEEP_EVERY)
+    monkeypatch.undo()
+    assert place.engine.woken == ["a"]
+    place.engine.is_there.set()
+    await place.turns()
     assert place.engine.woken == ["a", "a"]
 
 

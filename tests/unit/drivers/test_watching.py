@@ -241,6 +241,23 @@ async def test_sessions_that_others_begin_are_driven(watched: Watched):
     await watched.until_idle()
 
 
+async def test_what_others_leave_is_driven_before_the_next_look(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+):
+    await watched.driver.start()
+    await watched.begin("a")
+    await watched.until("a", status="waiting")
+    await watched.until_idle()
+
+    async def takes_forever(limit: int = 1000) -> list[str]:
+        return await asyncio.get_running_loop().create_future()
+
+    monkeypatch.setattr(watched.board.log, "unsettled", takes_forever)
+    await watched.answer("a")
+    await watched.until("a", status="completed")
+    await watched.check("a")
+
+
 async def test_an_answer_from_elsewhere_wakes_a_session(watched: Watched):
     await watched.driver.start()
     await watched.begin("a")

@@ -80,6 +80,19 @@ def test_an_approval(terminal: Spawn, key: str, answer: str):
     child.expect(pexpect.EOF)
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Approval('Go on?', assignees=['ada', 'group:ops'])",
+        "Choice('Go on?', ['y', 'n'], assignees=['ada', 'group:ops'])",
+        "Interactive('Go on?', assignees=['ada', 'group:ops'])",
+    ],
+)
+def test_a_question_says_who_may_answer(terminal: Spawn, question: str):
+    child = terminal(put(question))
+    child.expect("Only ada or the ops group can answer\\. An answer given here is recorded")
+
+
 DECISIONS = {
     "approve": ({"type": "approval"}, ENTER, "'approved'"),
     "reject": ({"type": "approval"}, DOWN + ENTER, "'rejected'"),

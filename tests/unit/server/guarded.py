@@ -11,9 +11,11 @@ from starlette.types import Message, Receive, Scope, Send
 from callboard.board.tokens import AccessTokens
 from callboard.log.memory import MemoryLog
 from callboard.server.access.audit import Audit
-from callboard.server.access.credentials import Failures
+from callboard.server.access.credentials import Credentials, Failures
 from callboard.server.access.guard import Guard
 from callboard.server.access.login import Links, SignIn
+from callboard.server.access.proxy_sign_in import proxy_sign_in
+from callboard.server.access.sign_ins import SignIns
 from callboard.server.access.tokens import Tokens
 from callboard.server.problems import reply
 from callboard.server.settings import ServerSettings
@@ -55,6 +57,8 @@ class Guarded:
         log = MemoryLog(clock=self.clock)
         self.tokens = Tokens(self.db, AccessTokens(log.tokens, self.clock))
         self.links = Links(log.server_state, self.clock, 30)
+        self.sign_ins = SignIns(log.server_state, self.clock)
+        self.proxy = proxy_sign_in(self.settings.proxy_auth, self.clock)
         self.guard = self.fresh()
 
     def fresh(self) -> Guard:
@@ -62,9 +66,14 @@ class Guarded:
         return Guard(
             self._app,
             settings=self.settings,
-            tokens=self.tokens,
-            links=self.links,
-            failures=Failures(self.clock),
+            credentials=Credentials(
+                self.tokens,
+                self.links,
+                Failures(self.clock),
+                dev=self.settings.dev,
+                proxy=self.proxy,
+                sign_ins=self.sign_ins,
+            ),
             audit=Audit(self.db, self.clock),
         )
 

@@ -219,7 +219,8 @@ async def test_a_named_site_learns_what_it_may_do_and_never_gets_cookies(guarded
     assert "access-control-allow-credentials" not in answer.headers
     read = await guarded.ask("GET", headers=[HOST, ("origin", NAMED), guarded.right])
     assert read.headers["access-control-allow-origin"] == NAMED
-    assert read.headers["access-control-expose-headers"] == "Location, Retry-After"
+    exposed = read.headers["access-control-expose-headers"]
+    assert exposed == "Location, Retry-After, Callboard-Last-Event"
     refused = await guarded.ask("GET", headers=[HOST, ("origin", NAMED), await guarded.cookie()])
     assert refused.status == 401
     assert refused.headers["access-control-allow-origin"] == NAMED

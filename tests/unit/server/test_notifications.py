@@ -10,6 +10,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from tests.lost_events import lose
 
 from callboard.board.plates import Plates
 from callboard.errors import StoreBusy, ValidationError
@@ -23,6 +24,7 @@ from callboard.server.notifications import Notifications, shortened, watching
 from callboard.server.notifier import AppriseNotifier
 from callboard.state.rows import project
 from callboard.testing.fake_clock import FakeClock
+from callboard.testing.log_suite_material import several
 from callboard.vendors.reports import HookRequest, Report
 
 
@@ -220,6 +222,66 @@ async def test_of_several_servers_one_notifies():
     said = "\n".join(body for _, body, _ in told.messages)
     assert (said.count("First?"), said.count("Second?")) == (1, 1)
     assert "First?" in str(elsewhere.messages)
+
+
+async def test_after_a_loss_of_events_nothing_new_is_missed():
+    scene = Scene()
+    await scene.question("q1", "Old?")
+    await scene.clock.advance(1)
+    async with watching(Notifications(scene.log, scene.plates, scene.told, scene.clock)):
+        await scene.clock.advance(0)
+        await scene.log.append("x", several(50))
+        await scene.clock.advance(30)
+        lose(scene.log, "x", 50)
+        await scene.question("q2", "New?")
+        await scene.hear(START, PROMPT)
+        await scene.permission("h1")
+        await scene.clock.advance(60)
+        said = "\n".join(body for _, body in scene.messages)
+        assert (said.count("New?"), said.count("wants to use Bash"), said.count("Old?")) == (
+            1,
+            1,
+            0,
+        )
+    await scene.log.close()
+
+
+class Stuck(Told):
+    """A receiver that never takes a message."""
+
+    async def needs(self, *given: object, **more: object) -> bool:
+        return await asyncio.Future()
+
+
+@pytest.mark.parametrize("starts_later", [False, True])
+async def test_what_a_server_claimed_before_it_died_is_sent_by_another(starts_later: bool):
+    clock, memory, told = FakeClock(), SharedMemory(), Told()
+    dying, other = Scene(clock, memory, Stuck()), Scene(clock, memory, told)
+    async with AsyncExitStack() as stack:
+        late = Notifications(other.log, other.plates, told, clock, patience=20)
+        if not starts_later:
+            await stack.enter_async_context(watching(late))
+        async with watching(Notifications(dying.log, dying.plates, dying.told, clock)):
+            await clock.advance(0)
+            await dying.question("q1", "First?")
+            await dying.question("q2", "Answered?")
+            await clock.advance(30)
+            dying.log.crash()
+        assert told.messages == []
+        closes = NewEvent(event_id(), names.INPUT_CANCELLED, {"id": "q2"}, clock.now_ms())
+        await other.log.append("stream-q2", [closes])
+        if starts_later:
+            await stack.enter_async_context(watching(late))
+        await clock.advance(60)
+        assert [body for _, body, _ in told.messages] == ["First?"]
+        third = Scene(clock, memory, told)
+        await stack.enter_async_context(
+            watching(Notifications(third.log, third.plates, told, clock))
+        )
+        other.log.crash()
+        await third.question("q3", "Third?")
+        await clock.advance(60)
+        assert [body for _, body, _ in told.messages] == ["First?", "Third?"]
 
 
 async def test_what_is_due_while_the_log_is_away_is_told_later(

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Message
+from tests.lost_events import lose
 
-from callboard.errors import StoreError
+from callboard.errors import HistoryChanged, StoreError
 from callboard.events import names
 from callboard.log.memory import MemoryLog
 from callboard.log.protocol import Base, Writing
@@ -95,6 +96,38 @@ async def test_when_the_log_fails_the_reader_is_cut_off_and_can_return(
             await writing
     assert cut == [True]
     assert await take(streams.session("s", 2), 1) == [3]
+
+
+async def test_when_another_server_takes_over_readers_have_to_return(log: MemoryLog):
+    await log.append("s", several(5))
+    streams = Streams(log, QUICK)
+    one, everything = streams.session("s", 0), streams.everything(0)
+    early = streams.session("s", 5)
+    reading = [asyncio.create_task(take(reader, 9)) for reader in (one, everything)]
+    await asyncio.sleep(0.01)
+    lose(log, "s", 2)
+    await log.append("s", several(7))
+    assert await asyncio.gather(*reading) == [[1, 2, 3, 4, 5]] * 2
+    # Its position was compared with the history before.
+    assert await take(early, 1) == []
+    assert await take(streams.session("s", 3), 7) == [4, 5, 6, 7, 8, 9, 10]
+    with pytest.raises(HistoryChanged):
+        await streams.session("s", 11).resume(None)
+
+
+async def test_nothing_is_sent_past_a_lost_event(log: MemoryLog, monkeypatch: pytest.MonkeyPatch):
+    """What is read while another server takes over may already be from there."""
+    await log.append("s", several(5))
+    reader, whole = Streams(log, QUICK).session("s", 5), log.head
+
+    async def head(stream: str) -> int:
+        monkeypatch.setattr(log, "head", whole)
+        lose(log, "s", 2)
+        await log.append("s", several(3))
+        return await whole(stream)
+
+    monkeypatch.setattr(log, "head", head)
+    assert await take(reader, 1) == []
 
 
 async def test_a_reader_goes_on_where_it_was(log: MemoryLog):

@@ -300,3 +300,11 @@ def test_a_session_is_called_by_its_title():
     known = replace(session("s1", "book"), title="Summer\x1b[2J trip")
     assert question_row(asked, known).title == "Summer\\x1b[2J trip/ship"
     assert question_row(asked, session("s1", "book")).title == "book/ship"
+
+
+def test_a_question_says_who_may_answer_and_who_is_expected_to():
+    shown = replace(question("q"), assignees=["ada", "group:release"], assigned_to=["ada"])
+    told = [line.text for line in asked(shown)]
+    assert "Assigned to ada" in told
+    assert "Only ada or the release group can answer." in told
+    assert not any("answer." in line.text for line in asked(question("q")))

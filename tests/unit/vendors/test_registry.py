@@ -111,8 +111,8 @@ def test_a_link_is_not_followed(among: Path):
 def test_a_file_of_somebody_else_is_not_read(among: Path, monkeypatch: pytest.MonkeyPatch):
     write(among, ENTRY)
     assert registered(28918) is not None
-    owner = os.getuid()
-    monkeypatch.setattr(os, "getuid", lambda: owner + 1)  # Only root could give the file away.
+    owner = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)  # Only root could give the file away.
     assert registered(28918) is None
 
 

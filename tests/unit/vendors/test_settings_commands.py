@@ -2,15 +2,15 @@
 
 import json
 import os
-import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from callboard.vendors.settings import commands
 
-SHELLS = [one for one in ("sh", "bash", "dash", "zsh") if shutil.which(one)]
+SHELLS = ["sh", "bash", "dash", "zsh"]
 PAYLOAD = b'{"session_id": "s", "hook_event_name": "Stop"}'
 
 
@@ -79,7 +79,20 @@ def test_the_client_takes_the_place_of_the_shell(folder, monkeypatch):
 
 
 def test_the_interpreter_is_not_the_link_of_an_environment():
-    assert not Path(commands.interpreter()).is_symlink()
+    assert sys.prefix != sys.base_prefix, "tests run in an environment"
+    found = commands.interpreter()
+    assert not Path(found).is_relative_to(sys.prefix)
+    prefix = subprocess.check_output([found, "-I", "-S", "-c", "import sys; print(sys.prefix)"])
+    assert prefix.decode().strip() == sys.base_prefix
+
+
+def test_the_interpreter_keeps_the_name_that_survives_an_update(monkeypatch, tmp_path):
+    """Homebrew removes the folder of each version, and links the name to the next one."""
+    (tmp_path / "Cellar").mkdir()
+    (tmp_path / "Cellar" / "python3").touch()
+    (tmp_path / "python3").symlink_to(tmp_path / "Cellar" / "python3")
+    monkeypatch.setattr(sys, "_base_executable", str(tmp_path / "python3"))
+    assert commands.interpreter() == str(tmp_path / "python3")
 
 
 def test_what_a_command_was_made_for_can_be_read_from_it(folder):

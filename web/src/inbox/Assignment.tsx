@@ -97,9 +97,10 @@ interface RestrictionProps {
 }
 
 function Restriction({ question: { assignees }, me }: RestrictionProps) {
-  if (assignees === null || mayAnswer(assignees, me)) return null
+  if (assignees === null) return null
   const names = namesOf(assignees)
-  return <p>{me.isAdmin ? text.assignment.override(names) : text.assignment.only(names)}</p>
+  const overrides = me.isAdmin && !mayAnswer(assignees, me)
+  return <p>{overrides ? text.assignment.override(names) : text.assignment.only(names)}</p>
 }
 
 /** A program may hold it just now: that is not an assignment. */

@@ -123,6 +123,14 @@ export const PersonIcon = drawing(
     <path d="M3.2 13.5a4.8 4.8 0 0 1 9.6 0" />
   </>,
 )
+export const PeopleIcon = drawing(
+  'PeopleIcon',
+  <>
+    <circle cx="6" cy="5.2" r="2.4" />
+    <path d="M1.5 13.5a4.5 4.5 0 0 1 9 0" />
+    <path d="M10.6 3.1a2.4 2.4 0 0 1 0 4.2M12.3 9.6a4.5 4.5 0 0 1 2.2 3.9" />
+  </>,
+)
 export const PinIcon = drawing(
   'PinIcon',
   <path d="M9.5 2 14 6.5l-1.4.4-2.3 2.3.2 2.6-1 1L3.2 6.5l1-1 2.6.2 2.3-2.3zM6 10l-3.5 3.5" />,

@@ -11,6 +11,7 @@ export type Route =
   | { readonly page: 'board' }
   | { readonly page: 'plate'; readonly id: string }
   | { readonly page: 'workers' }
+  | { readonly page: 'people' }
   | { readonly page: 'settings' }
   | { readonly page: 'link' }
   | { readonly page: 'lost'; readonly path: string }
@@ -39,6 +40,7 @@ const PAGES: ReadonlyMap<string, At> = new Map<string, At>([
   ['workflows', (name) => (name ? { page: 'workflow', name } : { page: 'workflows' })],
   ['board', (id) => (id ? { page: 'plate', id } : { page: 'board' })],
   ['workers', () => ({ page: 'workers' })],
+  ['people', () => ({ page: 'people' })],
   ['settings', () => ({ page: 'settings' })],
 ])
 
@@ -69,6 +71,7 @@ export const to = {
   workflow: (name: string) => `/workflows/${encodeURIComponent(name)}`,
   board: () => '/board',
   workers: () => '/workers',
+  people: () => '/people',
   settings: () => '/settings',
   plate: (id: string) => `/board/${encodeURIComponent(id)}`,
 } as const

@@ -1,5 +1,6 @@
 import type { TokenHolder } from '@callboard/react'
 import { Command } from '../parts/Command'
+import { text as people } from '../people/text'
 import { signInCommand } from '../shell/signIn'
 import { text } from './text'
 import { useServer } from './useServer'
@@ -15,7 +16,7 @@ export function Needs({ needed, scope }: Props) {
   return (
     <div className="notice">
       <p>
-        <strong>{text.needs[needed]}</strong> {text.needs.yours(text.roles[scope])}{' '}
+        <strong>{text.needs[needed]}</strong> {text.needs.yours(people.roles[scope])}{' '}
         {isOperator ? text.needs.signIn : text.needs.ask}
       </p>
       {isOperator && <OpenAsAdmin />}

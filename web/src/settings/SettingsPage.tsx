@@ -2,6 +2,7 @@ import { type TokenHolder, useWorkflowClient } from '@callboard/react'
 import { useQuery } from '@tanstack/react-query'
 import { Problem } from '../parts/Problem'
 import { say } from '../parts/Toasts'
+import { text as people } from '../people/text'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import { KeyList } from '../shell/KeyList'
@@ -13,7 +14,6 @@ import { Hooks } from './Hooks'
 import { Needs } from './Needs'
 import { Section } from './Section'
 import { ServerFacts } from './ServerFacts'
-import { Tokens } from './Tokens'
 import { text } from './text'
 
 /** Everything that can be set up here, and what the person at this browser may do. */
@@ -37,7 +37,11 @@ export function SettingsPage() {
       {me && <Identity me={me} />}
       <Notifications />
       <Theme />
-      {me && <TokenSection me={me} />}
+      <Section title={text.people.title} about={text.people.about}>
+        <Link className="button" to={to.people()}>
+          {text.people.show}
+        </Link>
+      </Section>
       {me && <HookSection me={me} />}
       <Section title={text.keys.title} about={text.keys.about}>
         <details>
@@ -61,7 +65,10 @@ interface Mine {
 
 function Identity({ me }: Mine) {
   const client = useWorkflowClient()
-  const signOut = () => void client.logOut().then(() => window.location.reload())
+  // Whom a proxy signs in, it would sign in again at once: they sign out there.
+  const leave = () =>
+    me.signOutUrl ? window.location.assign(me.signOutUrl) : window.location.reload()
+  const signOut = () => void client.logOut().then(leave)
   return (
     <Section title={text.identity.title} about={text.identity.about}>
       <dl className="settings__facts">
@@ -71,7 +78,7 @@ function Identity({ me }: Mine) {
         <dd>{me.person}</dd>
         <dt>{text.identity.role}</dt>
         <dd>
-          {text.roles[me.scope]} <span className="quiet">{text.allows[me.scope]}</span>
+          {people.roles[me.scope]} <span className="quiet">{people.allows[me.scope]}</span>
         </dd>
         <dt>{text.identity.groups}</dt>
         <dd>{me.groups.join(', ') || text.identity.noGroups}</dd>
@@ -121,14 +128,6 @@ function Theme() {
           </label>
         ))}
       </fieldset>
-    </Section>
-  )
-}
-
-function TokenSection({ me }: Mine) {
-  return (
-    <Section title={text.tokens.title} about={text.tokens.about}>
-      {me.scope === 'admin' ? <Tokens /> : <Needs needed="admin" scope={me.scope} />}
     </Section>
   )
 }

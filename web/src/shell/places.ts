@@ -3,6 +3,7 @@ import {
   BoardIcon,
   HomeIcon,
   InboxIcon,
+  PeopleIcon,
   SessionsIcon,
   SettingsIcon,
   WorkersIcon,
@@ -77,6 +78,15 @@ export const PLACES: ReadonlyArray<Place> = [
     does: text.keys.workers,
     Icon: WorkersIcon,
     pages: ['workers'],
+    isMinor: true,
+  },
+  {
+    name: text.pages.people,
+    path: to.people(),
+    keys: 'g p',
+    does: text.keys.people,
+    Icon: PeopleIcon,
+    pages: ['people'],
     isMinor: true,
   },
   {

@@ -57,6 +57,8 @@ function nameOf(route: Route): string {
       return text.titles.plate
     case 'workers':
       return text.pages.workers
+    case 'people':
+      return text.pages.people
     case 'settings':
       return text.pages.settings
     case 'link':

@@ -140,6 +140,8 @@ export interface CallboardClient {
   getMe(signal?: AbortSignal): Promise<wire.TokenHolder>
   /** The access tokens that are not revoked; needs the scope `admin`. */
   listTokens(signal?: AbortSignal): Promise<ReadonlyArray<wire.Token>>
+  /** Who has a token or has signed in lately, and the hosts; needs the scope `admin`. */
+  getTeam(signal?: AbortSignal): Promise<wire.Team>
   /** Create an access token. Its secret is in the answer, and never shown again. */
   createToken(token: wire.TokenRequest): Promise<wire.NewToken>
   /** Revoke an access token: from now on it opens nothing. */
@@ -259,6 +261,7 @@ function settings(http: Transport) {
     async listTokens(signal?: AbortSignal) {
       return (await http.get<wire.TokenList>('/tokens', {}, signal)).tokens
     },
+    getTeam: (signal?: AbortSignal) => http.get<wire.Team>('/team', {}, signal),
     createToken: (token: wire.TokenRequest) => http.post<wire.NewToken>('/tokens', token),
     revokeToken: (id: string) => http.delete<wire.Token>(`/tokens/${part(id)}`),
     async listLimits(filters: { readonly sessionId?: string } = {}, signal?: AbortSignal) {
@@ -305,11 +308,16 @@ function streams(http: Transport) {
   return {
     follow: (id: string, options: StreamOptions) =>
       new EventStream(
-        (after, signal) => http.open(session(id, '/events'), {}, after, signal),
+        (after, lastEvent, signal) =>
+          http.open(session(id, '/events'), { lastEvent }, after, signal),
         options,
         true,
       ),
     followAll: (options: StreamOptions) =>
-      new EventStream((after, signal) => http.open('/stream', {}, after, signal), options, false),
+      new EventStream(
+        (after, lastEvent, signal) => http.open('/stream', { lastEvent }, after, signal),
+        options,
+        false,
+      ),
   }
 }

@@ -58,6 +58,11 @@ export class Conflict extends CallboardError {
   override readonly name: string = 'Conflict'
 }
 
+/** Events that were read are gone: the database was restored, or failed over. Read it again. */
+export class HistoryChanged extends Conflict {
+  override readonly name = 'HistoryChanged'
+}
+
 /** Someone else has answered the question already; that answer counts. */
 export class AlreadyAnswered extends Conflict {
   override readonly name = 'AlreadyAnswered'
@@ -94,6 +99,7 @@ const BY_CODE: Readonly<Record<string, ErrorClass>> = {
   INTERACTION_NOT_FOUND: NotFound,
   VALIDATION_ERROR: ValidationError,
   CONFLICT: Conflict,
+  HISTORY_CHANGED: HistoryChanged,
   ALREADY_ANSWERED: AlreadyAnswered,
   INTERACTION_CLOSED: InteractionClosed,
   CLAIMED: Claimed,

@@ -120,6 +120,22 @@ export interface HookHeardPayload {
   readonly unheld?: string
 }
 
+/** The relay of another machine connected for the first time, or after it was unreachable. */
+export interface HostConnectedPayload {
+  /** The machine's id. */
+  readonly host: string
+  readonly name: string
+  /** The version of Callboard on that machine. */
+  readonly version: string
+}
+
+/** A machine can't be reached anymore. What its agents do is unknown until it can be. */
+export interface HostDisconnectedPayload {
+  readonly host: string
+  /** When it was last reachable, in milliseconds. */
+  readonly seenAt: number
+}
+
 /** An answer to a coding agent was accepted. No other answer will be. Its outcome is not known yet. */
 export interface InputAcceptedPayload {
   readonly as?: string
@@ -997,6 +1013,8 @@ export interface PlateEventPayloads {
   'plate_registered': PlateRegisteredPayload
   'plate_changed': PlateChangedPayload
   'plate_dismissed': PlateDismissedPayload
+  'host_connected': HostConnectedPayload
+  'host_disconnected': HostDisconnectedPayload
 }
 
 /** Every name that this version knows. */
@@ -1021,4 +1039,6 @@ export const plateEventNames: ReadonlyArray<keyof PlateEventPayloads> = [
   'plate_registered',
   'plate_changed',
   'plate_dismissed',
+  'host_connected',
+  'host_disconnected',
 ]

@@ -1,5 +1,11 @@
 import { Backoff, pause } from './backoff.js'
-import { CallboardError, isPassing, ServerFailed, ServerUnreachable } from './errors.js'
+import {
+  CallboardError,
+  HistoryChanged,
+  isPassing,
+  ServerFailed,
+  ServerUnreachable,
+} from './errors.js'
 import { isTerminal, type SerializedEvent } from './events.js'
 import { type Frame, FrameParser } from './parser.js'
 
@@ -12,18 +18,29 @@ export interface StreamListener {
   readonly onEvents: (events: ReadonlyArray<SerializedEvent>) => void
   /** How the stream stands. With `disconnected` and `error` comes why. */
   readonly onStatus?: (status: StreamStatus, error: CallboardError | null) => void
+  /**
+   * Drop what came so far: the server has lost some of it, and what it has comes again from the start, or in the
+   * stream of all sessions from now on. Without this, the stream ends with a `HistoryChanged` error.
+   */
+  readonly onRestart?: (() => void) | undefined
 }
 
 /** How to read a stream. */
 export interface StreamOptions extends StreamListener {
   /** Only events after this position. */
   readonly after?: number | undefined
+  /** The id of the event at that position, so that the server can tell whether it still has it. */
+  readonly lastEvent?: string | undefined
   /** How long silence may last before the connection counts as lost, in milliseconds. */
   readonly quietMs?: number | undefined
 }
 
-/** Opens a connection that starts after a place. */
-export type Open = (after: string, signal: AbortSignal) => Promise<Response>
+/** Opens a connection that starts after a place, where this event was. */
+export type Open = (
+  after: string,
+  lastEvent: string | undefined,
+  signal: AbortSignal,
+) => Promise<Response>
 
 // The server says something at least every 15 s.
 const QUIET_MS = 40_000
@@ -39,8 +56,9 @@ const STEADY_MS = 5_000
 export class EventStream {
   private readonly closing = new AbortController()
   private readonly backoff = new Backoff()
-  private readonly parsed: FrameParser
+  private parsed: FrameParser
   private place: number
+  private lastEvent: string | undefined
   private status: StreamStatus | undefined
 
   constructor(
@@ -50,6 +68,7 @@ export class EventStream {
     private readonly ends: boolean,
   ) {
     this.place = options.after ?? 0
+    this.lastEvent = options.lastEvent
     this.parsed = new FrameParser(options.after === undefined ? '' : String(options.after))
     void this.run()
   }
@@ -78,9 +97,20 @@ export class EventStream {
   /** Whether to try again after an error. */
   private survives(error: CallboardError): boolean {
     if (this.closing.signal.aborted) return false
+    if (error instanceof HistoryChanged && this.options.onRestart) {
+      this.restart(this.options.onRestart)
+      return true
+    }
     if (isPassing(error)) this.lost(error)
     else this.tell('error', error)
     return isPassing(error)
+  }
+
+  private restart(onRestart: () => void): void {
+    this.place = 0
+    this.lastEvent = undefined
+    this.parsed = new FrameParser('')
+    onRestart()
   }
 
   private lost(error: CallboardError): void {
@@ -95,9 +125,10 @@ export class EventStream {
     this.closing.signal.addEventListener('abort', leave)
     const watch = new Watch(this.options.quietMs ?? QUIET_MS, leave)
     try {
-      const answer = await this.open(this.parsed.lastId, own.signal)
+      const answer = await this.open(this.parsed.lastId, this.lastEvent, own.signal)
       if (answer.status === 204) return true
       const body = bodyOf(answer)
+      this.lastEvent ??= answer.headers.get('callboard-last-event') ?? undefined
       this.tell('connected', null)
       return await this.read(body, watch)
     } finally {
@@ -134,8 +165,10 @@ export class EventStream {
     for (const frame of frames) {
       const place = Number(frame.id)
       if (place <= this.place) continue
+      const event = parsed(frame.data)
       this.place = place
-      events.push(parsed(frame.data))
+      this.lastEvent = event.id
+      events.push(event)
     }
     return events
   }

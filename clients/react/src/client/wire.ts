@@ -1,5 +1,10 @@
 // Written by docs/generate.py from the classes of the server. Do not edit.
 
+/** The number of the last item that was recorded, with all before it. */
+export interface Acknowledged {
+  readonly acknowledged: number
+}
+
 /** A coding agent's hooks, and what installing or removing them would change. found: whether the agent is installed on this machine. An empty diff means no change. */
 export interface AgentHooks {
   readonly agent: string
@@ -389,6 +394,19 @@ export interface Overview {
   readonly workflows: ReadonlyArray<WorkflowSummary>
 }
 
+/** A machine that has a code. host: its permanent id. name: what people call it. */
+export interface PairRequest {
+  readonly code: string
+  readonly host: string
+  readonly name: string
+}
+
+/** What a machine gets for a code. token: the secret, which is shown only here. */
+export interface Paired {
+  readonly token: string
+  readonly host: string
+}
+
 /** How to pause. */
 export interface PauseRequest {
   readonly interrupt?: boolean
@@ -444,7 +462,7 @@ export interface Phase {
   readonly limit: string | null
 }
 
-/** Everything the board knows about one client process. Times are milliseconds. session_id: the client's current session; after `/clear`, it is another one on the same plate. status_at: when the event happened that the status comes from. host: the id of the machine that it runs on; host_name: what people call it. pid, proc_start, boot_id: the process that runs the session, and in which boot of the system. client_pid, client_start: the terminal's process, if sessions run in a daemon. background: what keeps running by itself: [{id, kind, description}]. ended: how its last session ended, while it is closed. */
+/** Everything the board knows about one client process. Times are milliseconds. session_id: the client's current session; after `/clear`, it is another one on the same plate. status_at: when the event happened that the status comes from. host: the id of the machine that it runs on; host_name: what people call it. pid, proc_start, boot_id: the process that runs the session, and in which boot of the system. client_pid, client_start: the terminal's process, if sessions run in a daemon. background: what keeps running by itself: [{id, kind, description}]. ended: how its last session ended, while it is closed. relayed: the number of the last report from its host's relay; "" without a relay. */
 export interface Plate {
   readonly plateId: string
   readonly agent: string
@@ -556,6 +574,28 @@ export interface RecentRun {
   readonly status: 'pending' | 'running' | 'waiting' | 'paused' | 'completed' | 'failed' | 'cancelled'
   readonly createdAt: string
   readonly durationMs: number
+}
+
+/** A relay that asks for commands. holds: the questions whose hooks wait there. */
+export interface RelayHello {
+  readonly name: string
+  readonly bootId?: string
+  readonly version?: string
+  readonly holds?: ReadonlyArray<string>
+}
+
+/** A machine with a relay. connected: whether it can be reached now. seen_at: if not, when it last could. version: of Callboard on that machine. */
+export interface RelayHost {
+  readonly id: string
+  readonly name: string
+  readonly version: string
+  readonly connected: boolean
+  readonly seenAt: string
+}
+
+/** The machines with a relay, by name. */
+export interface RelayHostList {
+  readonly hosts: ReadonlyArray<RelayHost>
 }
 
 /** Who releases a claim: its holder. */
@@ -708,6 +748,38 @@ export interface StrandedSession {
   readonly nextStep: string
 }
 
+/** People by name, and hosts: first the server's own, then the others by name. */
+export interface Team {
+  readonly people: ReadonlyArray<TeamMember>
+  readonly hosts: ReadonlyArray<TeamHost>
+}
+
+/** A machine that coding agents have reported from, or that a token is limited to. */
+export interface TeamHost {
+  readonly id: string
+  readonly name: string
+  /** Whether the server that answers runs on it. */
+  readonly isServer: boolean
+  /** Coding agent sessions that are not closed. */
+  readonly plateCount: number
+  readonly tokenCount: number
+  /** When a session on it last changed. */
+  readonly lastSeen: string | null
+}
+
+/** Someone who has a token, or has signed in to the dashboard in the last 90 days. */
+export interface TeamMember {
+  readonly person: string
+  /** The highest that a token or sign-in gives them. */
+  readonly scope: 'hook' | 'read' | 'answer' | 'operate' | 'admin'
+  readonly groups: ReadonlyArray<string>
+  readonly tokenCount: number
+  /** Their last sign-in, to the hour. */
+  readonly lastSeen: string | null
+  /** Whether a proxy signed them in. */
+  readonly byProxy: boolean
+}
+
 /** One entry of the agent's to-do list. */
 export interface Todo {
   readonly text: string
@@ -726,12 +798,13 @@ export interface Token {
   readonly expiresAt: string | null
 }
 
-/** Who a caller is: the recorded name, the person it stands for, and what they may do. */
+/** Who a caller is: the recorded name, the person it stands for, and what they may do. sign_out_url: where to sign out, if a proxy signed them in. */
 export interface TokenHolder {
   readonly name: string
   readonly person: string
   readonly scope: 'hook' | 'read' | 'answer' | 'operate' | 'admin'
   readonly groups: ReadonlyArray<string>
+  readonly signOutUrl?: string | null
 }
 
 /** The tokens that are not revoked, oldest first. */

@@ -48,6 +48,8 @@ export class BoardFeed extends Feed {
 
   protected open(): EventStream {
     return this.client.followAll({
+      // With the next connection, everything is asked for again.
+      onRestart: () => {},
       onEvents: (events) => this.take(events),
       onStatus: (status, error) => this.stands(status, error),
     })

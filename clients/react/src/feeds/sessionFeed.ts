@@ -45,6 +45,8 @@ export class SessionFeed extends Feed {
     if (this.events.length > 0) this.update({ isLoaded: true })
     return this.client.follow(this.sessionId, {
       after: summarise(this.events).position,
+      lastEvent: this.events[this.events.length - 1]?.id,
+      onRestart: () => this.restart(),
       onEvents: (events) => this.batch.add(events),
       onStatus: (status, error) => this.stands(status, error),
     })
@@ -62,6 +64,15 @@ export class SessionFeed extends Feed {
   protected closed(): void {
     // What came and was not shown yet comes again with the next feed, which starts after the cache.
     this.batch.drop()
+  }
+
+  /** The server has lost some of the events: what was made of them is out of date, too. */
+  private restart(): void {
+    this.batch.drop()
+    this.events = []
+    this.cache.setQueryData(keys.events(this.sessionId), this.events)
+    void this.cache.invalidateQueries({ queryKey: [...keys.session, this.sessionId] })
+    void this.cache.invalidateQueries({ queryKey: keys.states(this.sessionId) })
   }
 
   private append(events: ReadonlyArray<SerializedEvent>): void {

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from callboard.disk.files import CLOEXEC, DIRECTORY, NOFOLLOW, OPENS_FOLDERS
 from callboard.disk.locks import hold, try_lock
+from callboard.disk.private import open_private
 from callboard.ids import short_id
 
 
@@ -45,9 +47,7 @@ class SpoolTurn:
         """Take the turn if no one else has it."""
         if self._lock is not None:
             return True
-        # Lock the folder itself: a file could be left behind, or be removed while it is locked.
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
-        lock: int | None = os.open(self._folder, flags)
+        lock: int | None = self._open()
         try:
             if try_lock(lock):
                 self._lock, lock = lock, None
@@ -55,6 +55,12 @@ class SpoolTurn:
             if lock is not None:
                 os.close(lock)
         return self._lock is not None
+
+    def _open(self) -> int:
+        # Lock the folder itself: a file could be left behind, or be removed while it is locked.
+        if OPENS_FOLDERS:
+            return os.open(self._folder, os.O_RDONLY | DIRECTORY | CLOEXEC | NOFOLLOW)
+        return open_private(self._folder / ".turn")
 
     def give(self) -> None:
         """Let others take their turn."""
@@ -149,7 +155,7 @@ def _number(path: Path) -> tuple[int, str]:
 def _locked(path: Path) -> Generator[bool]:
     """Try to take another process's lock; yields whether that worked because it is free."""
     try:
-        lock = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        lock = os.open(path, os.O_RDWR | CLOEXEC | NOFOLLOW)
     except OSError:
         yield False
         return

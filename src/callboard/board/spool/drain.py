@@ -9,8 +9,9 @@ from itertools import count
 from typing import Final
 
 from callboard.board.hook_backlog import NO_BACKLOG, backlog_in
-from callboard.board.intake import LateHook, Listener
-from callboard.board.spool.files import Spool, Spooled
+from callboard.board.intake import Listener
+from callboard.board.late_hook import LateHook
+from callboard.board.spool.files import Spool, Spooled, host_part
 from callboard.clock import Clock
 from callboard.disk import files
 from callboard.errors import StoreError
@@ -182,25 +183,30 @@ class SpoolDrain:
         if self._draining is not None:
             self._draining.cancel()
             await asyncio.wait({self._draining})
-        left = [one for one in self._memory.kept if not self._spooled(one.agent, one.body)]
+        left = [one for one in self._memory.kept if not self._spooled(one)]
         if left:
             lost = len(left)
             _log.error("%d hooks were lost: they could neither be recorded nor spooled", lost)
         self._spool.close()
 
-    def keep(self, agent: str, body: bytes) -> None:
-        """Keep a hook that can't be recorded right now: in the spool, otherwise in memory."""
-        has_room = not self._memory.kept and not self._spool.is_full
-        if not has_room or not self._spooled(agent, body):
-            self._memory.keep(LateHook(agent, body, self._listener.now_ms()))
+    def keep(self, agent: str, body: bytes, host: str | None = None) -> None:
+        """Keep a hook that can't be recorded right now: in the spool, otherwise in memory.
 
-    def _spooled(self, agent: str, body: bytes) -> bool:
+        host: the host that its sender's token is limited to.
+        """
+        one = LateHook(agent, body, self._listener.now_ms(), host=host)
+        has_room = not self._memory.kept and not self._spool.is_full
+        if not has_room or not self._spooled(one):
+            self._memory.keep(one)
+
+    def _spooled(self, one: LateHook) -> bool:
         # Numbered, so that those within one tick of the file system's clock keep their order.
-        name = f"{agent}.0.{os.getpid()}.{next(self._numbers):09}.{short_id()}.json"
+        number = f"{next(self._numbers):09}"
+        name = f"{one.agent}.0.{os.getpid()}.{number}.{short_id()}{host_part(one.host)}.json"
         try:
             # As durable as what hooks write themselves: it survives our exit, but not a power
             # failure.
-            files.replace(self._spool.folder / name, body, lasting=False)
+            files.replace(self._spool.folder / name, one.body, lasting=False)
         except OSError:
             return False
         return True

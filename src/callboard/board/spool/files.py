@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Final
 
 from callboard.board.hook_folders import full_marker, make_folders, spool_folder
-from callboard.board.intake import LateHook
+from callboard.board.late_hook import LateHook
 from callboard.board.spool.claims import Claims, Room, SpoolTurn
 from callboard.board.spool.rejects import Rejects
 from callboard.clock import Clock
 from callboard.courier.delivery import LOST, MOST_BYTES, MOST_SPOOLED, is_agent
 from callboard.courier.letters import LARGEST
+from callboard.disk.files import BINARY, CLOEXEC, NOFOLLOW, NONBLOCK
 from callboard.disk.private import open_private
 from callboard.errors import StoreError
 from callboard.ids import short_id
@@ -39,11 +40,12 @@ OLD_MS: Final = 10 * 60_000
 
 _CLAIMED: Final = "claimed"
 _REJECTED: Final = "rejected"
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_READ: Final = os.O_RDONLY | NOFOLLOW | NONBLOCK | CLOEXEC | BINARY
 _LOOK_FOR_DEAD_EVERY: Final = 5.0
 _GIVEN_BACK: Final = re.compile(r"\.[0-9a-z]{8}[-=]$")
 _MAYBE_HEARD: Final = "=.json"
 _PID: Final = re.compile("[0-9]{1,10}")
+_HOST: Final = re.compile(r"\.host-((?:[0-9a-f]{2})+)\.")
 _PARTS: Final = 4
 """An agent, a process, something to make the name unique, and `json`."""
 
@@ -66,6 +68,11 @@ class Spooled:
     def reject(self) -> None:
         """It can never be recorded: set it aside."""
         self._spool.leave(self._claim, self._spool.reject)
+
+    def move(self, there: Path) -> None:
+        """Take it out of the spool, with its time; OSError if that fails, and it stays claimed."""
+        self._claim.rename(there)
+        self._spool.leave(self._claim, lambda claim: None)
 
     def give_back(self, *, heard: bool = False) -> None:
         """It was not recorded: let it be read again, by any process.
@@ -273,7 +280,8 @@ class Spool:
         at_ms = told.st_mtime_ns // 1_000_000
         again = again or name.endswith(_MAYBE_HEARD)
         self._taken.add(claim)
-        return Spooled(LateHook(agent, payload, at_ms, pid, again), name, claim, self)
+        hook = LateHook(agent, payload, at_ms, pid, again, _host_in(name))
+        return Spooled(hook, name, claim, self)
 
     def _mark(self, files: int, size: int) -> None:
         """Tell hooks to stop writing, or that they may write again."""
@@ -282,6 +290,17 @@ class Spool:
                 os.close(open_private(self._full))
             elif files <= MOST_SPOOLED // 2 and size <= MOST_BYTES // 2:
                 self._full.unlink(missing_ok=True)
+
+
+def host_part(host: str | None) -> str:
+    """The part of a file's name that says which host its sender's token is limited to."""
+    # In hexadecimal, because a host may have any name, and the parts are separated by dots.
+    return "" if host is None else f".host-{host.encode().hex()}"
+
+
+def _host_in(name: str) -> str | None:
+    found = _HOST.search(name)
+    return None if found is None else bytes.fromhex(found[1]).decode(errors="replace")
 
 
 def _parsed(name: str) -> tuple[str, int | None] | None:

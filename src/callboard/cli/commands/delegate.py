@@ -35,6 +35,7 @@ from callboard.delegation.workflow import NAME, delegation
 from callboard.drivers.execution import Result
 from callboard.errors import AgentError, CallboardError, NotFound, ValidationError
 from callboard.events.json_values import as_object
+from callboard.interactions.assignment import checked_assignees
 from callboard.statusfiles.location import find_place
 from callboard.statusfiles.publishing import published_in, with_status_files
 from callboard.statusfiles.shelf import all_workflows
@@ -58,6 +59,7 @@ class _Typed:
     permission_mode: Literal["default", "acceptEdits", "bypassPermissions"]
     model: str | None
     timeout: timedelta
+    assignees: tuple[str, ...]
     session: str | None
     database: Database
     as_json: bool
@@ -79,6 +81,14 @@ _TERMS: Final = (
         type=period,
         default="1h",
         help="Time limit for one attempt at a phase; waiting for a person doesn't count.",
+    ),
+    click.option(
+        "--assignee",
+        "assignees",
+        multiple=True,
+        metavar="NAME",
+        help="A person, or group:NAME, who may approve the plan and decide about failures. Can be "
+        "repeated. Default: anyone.",
     ),
 )
 """Options for how the work is done."""
@@ -162,6 +172,7 @@ def _order(task: str, typed: _Typed) -> Order:
         model=typed.model,
         allow=list(typed.allow),
         permission_mode=typed.permission_mode,
+        assignees=checked_assignees(typed.assignees or None),
         board=board or None,
     )
     return Order(task=task, cwd=str(Path.cwd()), agents=_agents(typed.folder), terms=terms)

@@ -61,14 +61,16 @@ def board(speed: float, once: bool) -> None:
     answer. Press Ctrl-C to stop.
     """
     try:
-        import uvloop
+        from callboard.server.lean_imports import loop_factory
+
+        new_loop = loop_factory()
     except ImportError as error:
         raise MissingExtra(
             f"`callboard demo` needs {error.name}: pip install 'callboard[server]'"
         ) from error
     with (
         tempfile.TemporaryDirectory(prefix="callboard-demo-") as folder,
-        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+        asyncio.Runner(loop_factory=new_loop) as runner,
     ):
         runner.run(_show(Database(str(Path(folder, "demo.db"))), speed, once))
 

@@ -23,6 +23,7 @@ from callboard.clock import SystemClock
 from callboard.log.presence import servers_of
 
 _STYLES = {"ok": "done", "warn": "here", "fail": "failed"}
+_WIDTH = len("extra procrastinate")
 
 
 @click.command("doctor")
@@ -74,7 +75,7 @@ def _examine(database: Database, host: str, port: int) -> Iterator[Finding]:
 
 def _show(screen: Screen, finding: Finding) -> None:
     level = (f"{finding.level:<5}", _STYLES[finding.level])
-    screen.line(level, f"{finding.check:<18}", finding.said)
+    screen.line(level, f"{finding.check:<{_WIDTH}} ", finding.said)
     if finding.todo and finding.level != "ok":
         screen.line(" " * 5, (f"{screen.signs.arrow} {finding.todo}", "command"))
 

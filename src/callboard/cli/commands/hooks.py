@@ -10,6 +10,7 @@ import click
 
 from callboard.board.hook_folders import hooks_folder, make_folders
 from callboard.cli import options
+from callboard.cli.commands.relay import move_to, relay_folder
 from callboard.cli.commands.service import installed_port
 from callboard.cli.exit import DONE, FAILED
 from callboard.cli.failures import as_payload
@@ -18,6 +19,7 @@ from callboard.cli.screen import Screen
 from callboard.cli.targets import Database
 from callboard.disk.private import make_private_folder
 from callboard.errors import CallboardError, NotFound, SettingsUnusable, ValidationError
+from callboard.relay.settings import hooks_of, settings_file
 from callboard.server.hook_access import HookAccess
 from callboard.vendors.claude.protocol import LESSONS
 from callboard.vendors.claude.settings import has_status_hooks, http_obstacles
@@ -90,6 +92,11 @@ _OPTIONS: Final = (
         type=click.IntRange(1, 65535),
         help="install: the server's port, for http. Default: the port of `callboard service`.",
     ),
+    click.option(
+        "--server",
+        metavar="URL",
+        help="Report to a server on another machine, through `callboard relay` on this one.",
+    ),
     click.option("--force", is_flag=True, help="install: use http even without a service."),
     click.option(
         "--status-files",
@@ -110,6 +117,7 @@ class _Typed:
     transport: Transport | Literal["auto"]
     answers: Literal["on", "off"] | None
     port: int | None
+    server: str | None
     force: bool
     status_files: bool
     database: Database
@@ -123,8 +131,17 @@ class _Typed:
 
     @property
     def folder(self) -> Path:
-        """The folder that hooks of this database use."""
+        """The folder that hooks of this database, or of this machine's relay, use."""
+        if self.server is not None:
+            return hooks_of(relay_folder())
         return hooks_folder(self.database.path)
+
+    @property
+    def kept_in(self) -> Path:
+        """What agents must not read: the database, or the relay's settings."""
+        if self.server is not None:
+            return settings_file(relay_folder())
+        return self.database.path.absolute()
 
     def each(self, work: Callable[[Installable], _Done]) -> int:
         """Run it for every selected agent, even if it fails for one of them."""
@@ -154,7 +171,7 @@ class _Typed:
         make_folders(self.folder)
         plan = InstallPlan(
             folder=self.folder,
-            database=self.database.path.absolute(),
+            database=self.kept_in,
             transport=transport,
             answers=None if self.answers is None else self.answers == "on",
             port=self.port or installed_port() or 2255,
@@ -222,6 +239,12 @@ class _Typed:
 
     def _chosen_transport(self, one: Installable) -> Transport:
         transport = self.transport
+        if self.server is not None:
+            if transport == "http":
+                raise ValidationError(
+                    "Hooks that report through a relay use the spool.", field="transport"
+                )
+            return "spool"
         if transport == "auto":
             served = installed_port() is not None and "http" in one.transports
             return "http" if served else "spool"
@@ -297,6 +320,8 @@ def command(typed: _Typed) -> int:
     backed up first; uninstall removes the hooks and the backups.
     """
     if typed.action == "install":
+        if typed.server is not None:
+            move_to(typed.server)
         return typed.each(typed.install)
     if typed.action == "uninstall":
         return typed.each(typed.uninstall)

@@ -16,7 +16,7 @@ from callboard.cli.printing import print_json
 from callboard.cli.questions import print_lines, print_receipt, shown
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
-from callboard.display.assignments import assignment, people
+from callboard.display.assignments import assignment, restriction
 from callboard.display.receipts import answerer, ending
 from callboard.events.moments import from_ms
 from callboard.interactions.assignment import ME, UNASSIGNED
@@ -144,8 +144,9 @@ def _tell(screen: Screen, place: Target, one: Interaction, now_ms: int, full: bo
     print_lines(screen, others)
     screen.line((about, "faint"))
     if one.status == "pending" and (one.assigned_to or one.assignees):
-        only = f". Only {people(one.assignees)} can answer" if one.assignees else ""
-        screen.line((f"  {assignment(one)}{only}", "faint"))
+        only = restriction(one.assignees)
+        told = f"{assignment(one)}. {only.removesuffix('.')}" if only else assignment(one)
+        screen.line((f"  {one_line(told)}", "faint"))
     if one.status == "pending" and one.accepted is None:
         for way in ways_to_answer(one, place.command):
             screen.line("    ", (way, "command"))

@@ -79,6 +79,13 @@ _OPTIONS: Final = (
         help="A host name under which a proxy exposes this server.",
     ),
     click.option(
+        "--proxy-auth",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Sign people in whom a proxy has authenticated, as this TOML file says: with signed "
+        "assertions (OIDC), or with headers and a shared secret.",
+    ),
+    click.option(
         "--allow-remote",
         is_flag=True,
         help="Allow connections from other machines; put TLS in front.",
@@ -175,27 +182,34 @@ def command(
     check_driver(chosen["driver"], is_shared=database.address is not None)
     workflows = [source.workflow for file in files for source in load_all(file)]
     try:
-        import uvloop
-
         from callboard.server import lean_imports, logs
-        from callboard.server.access import pages
         from callboard.server.settings import ServerSettings
 
+        new_loop = lean_imports.loop_factory()
         lean_imports.import_fastapi()
     except ImportError as error:
         raise MissingExtra(
             f"`callboard serve` needs {error.name}: pip install 'callboard[server]'"
         ) from error
 
-    if chosen["dev"]:
-        chosen["cors_origins"] = chosen["cors_origins"] or (pages.DEFAULT_ORIGIN,)
-        pages.check_development(chosen["cors_origins"], chosen["allowed_hosts"])
+    _check_access(chosen)
     logs.install(log_format)
     opens = chosen.pop("opens") and sys.stdout.isatty() and _has_browser()
     chosen["sign_in"] = _sign_in(database)
     settings = ServerSettings(**chosen)  # Every other option is a setting with the same name.
     listening = handed or _bind(settings, database, files)
-    _run(_serve(database, workflows, settings, listening, as_json, opens), uvloop.new_event_loop)
+    _run(_serve(database, workflows, settings, listening, as_json, opens), new_loop)
+
+
+def _check_access(chosen: dict[str, Any]) -> None:
+    """Check who may get in without a token, before the port is taken."""
+    from callboard.server.access import pages, proxy_settings
+
+    if chosen["dev"]:
+        chosen["cors_origins"] = chosen["cors_origins"] or (pages.DEFAULT_ORIGIN,)
+        pages.check_development(chosen["cors_origins"], chosen["allowed_hosts"])
+    if chosen["proxy_auth"] is not None:
+        proxy_settings.load_proxy_settings(chosen["proxy_auth"])
 
 
 def _bind(settings: "ServerSettings", database: Database, files: Sequence[str]) -> socket:

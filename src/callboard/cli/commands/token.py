@@ -36,6 +36,7 @@ class _Typed:
     person: str | None
     scope: Scope | None
     groups: tuple[str, ...]
+    host: str | None
     expires: timedelta | None
 
 
@@ -58,6 +59,12 @@ class _Typed:
     multiple=True,
     metavar="GROUP",
     help="create: a group that the person belongs to. Can be repeated.",
+)
+@click.option(
+    "--host",
+    metavar="HOST",
+    help="create: the only host that it reports for. Whatever its reports say, they are recorded "
+    "for this host.",
 )
 @click.option(
     "--expires", type=period, metavar="PERIOD", help="create: when it expires, such as 90d."
@@ -92,7 +99,12 @@ def _create(typed: _Typed) -> None:
     made = _ask(
         database,
         lambda board: board.tokens.create(
-            name, scope, person=typed.person, groups=typed.groups, expires=typed.expires
+            name,
+            scope,
+            person=typed.person,
+            groups=typed.groups,
+            host=typed.host,
+            expires=typed.expires,
         ),
     )
     if typed.as_json:
@@ -129,11 +141,14 @@ def _list(typed: _Typed) -> None:
         create = (typed.database.command(*example), "command")
         return screen.line("No tokens yet. Create one: ", create)
     now_ms = SystemClock().now_ms()
-    heads = ["token", "name", "person", "scope", "groups", "created", "expires"]
-    return print_table(screen, heads, [_row(token, now_ms) for token in found])
+    # Few people have tokens that are limited to a host.
+    hosts = ["host"] if any(token.host is not None for token in found) else []
+    heads = ["token", "name", "person", "scope", "groups", *hosts, "created", "expires"]
+    rows = [_row(token, now_ms, shows_host=bool(hosts)) for token in found]
+    return print_table(screen, heads, rows)
 
 
-def _row(token: Token, now_ms: int) -> list[Cell]:
+def _row(token: Token, now_ms: int, *, shows_host: bool) -> list[Cell]:
     now = from_ms(now_ms)
     until: Cell = "never"
     if token.expires_at is not None:
@@ -142,4 +157,5 @@ def _row(token: Token, now_ms: int) -> list[Cell]:
             until = (f"expired {ago(from_ms(token.expires_at), now)}", "failed")
     who = [token.id, one_line(token.name), one_line(token.person), token.scope]
     groups = one_line(", ".join(token.groups)) or "none"
-    return [*who, groups, ago(from_ms(token.created_at), now), until]
+    hosts = [one_line(token.host or "any")] if shows_host else []
+    return [*who, groups, *hosts, ago(from_ms(token.created_at), now), until]

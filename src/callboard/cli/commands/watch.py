@@ -3,11 +3,11 @@
 import os
 import resource
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Protocol, Self
 
 import click
 
@@ -147,8 +147,9 @@ class ChildProgram:
     @classmethod
     def start(cls, words: tuple[str, ...]) -> Self:
         """Start it; raises an OSError if that fails."""
-        # The process that started us may have ignored it.
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        # The process that started us may have ignored it. A handler, because macOS drops a signal
+        # that is ignored by default, even while it is blocked.
+        signal.signal(signal.SIGCHLD, _nothing)
         is_handled = callable(signal.getsignal(signal.SIGINT))
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
         try:
@@ -204,6 +205,10 @@ class ChildProgram:
             return
 
 
+def _nothing(number: int, frame: object) -> None:
+    """Handles a signal that is waited for elsewhere."""
+
+
 def end_like(status: int) -> int:
     """End as a program did: with its exit code, or the signal that ended it."""
     if not os.WIFSIGNALED(status):
@@ -218,11 +223,17 @@ def end_like(status: int) -> int:
     return 128 + number
 
 
+class _SignalInfo(Protocol):
+    si_signo: int
+    si_code: int
+
+
 def _next_signal() -> tuple[int, bool]:
     """The next signal, and whether the program got it as well."""
-    if not hasattr(signal, "sigwaitinfo"):
+    wait: Callable[[Iterable[int]], _SignalInfo] | None = getattr(signal, "sigwaitinfo", None)
+    if wait is None:
         number = signal.sigwait(_HELD)
         return number, number in _OF_TERMINALS
-    told = signal.sigwaitinfo(_HELD)
+    told = wait(_HELD)
     # A terminal sends signals to its whole foreground process group.
     return told.si_signo, told.si_code == _BY_KERNEL

@@ -64,8 +64,9 @@ def command(given: _Options) -> None:
 
     Any number of workers can share a PostgreSQL database, on any number of machines. NAME is the
     variable that holds a workflow; without it, all workflows of the file are driven. Servers
-    queue sessions for workers with `callboard serve --driver procrastinate`. SIGTERM stops the
-    worker gracefully: it starts nothing new, and other workers continue what is left.
+    queue sessions for workers with `callboard serve --driver procrastinate`, or `temporal`, whose
+    address is in TEMPORAL_ADDRESS. SIGTERM stops the worker gracefully: it starts nothing new, and
+    other workers continue what is left.
     """
     check_driver(given.driver, is_shared=given.database.address is not None)
     workflows = [source.workflow for file in given.files for source in load_all(file)]
@@ -110,6 +111,7 @@ def _set_up_logs() -> None:
         from callboard.server import logs
     except ImportError:  # A worker needs no server.
         logging.basicConfig(level=logging.INFO)
-        logging.getLogger("procrastinate").setLevel(logging.WARNING)
+        for chatty in ("procrastinate", "temporalio"):
+            logging.getLogger(chatty).setLevel(logging.WARNING)
     else:
         logs.install()

@@ -18,11 +18,13 @@ MAIN_PACKAGES: Final = {
     "client": "httpx",
     "mcp": "mcp",
     "notify": "apprise",
+    "oidc": "pyjwt",
     "otel": "opentelemetry-sdk",
     "postgres": "psycopg",
     "procrastinate": "procrastinate",
     "pydantic-ai": "pydantic-ai-slim",
     "server": "fastapi",
+    "temporal": "temporalio",
     "tui": "textual",
 }
 """The package that shows that an extra was installed; the others come with other extras, too."""

@@ -71,7 +71,8 @@ def _stranger(where: str) -> Finding:
 def _version(host: str, port: int, database: Path) -> Iterator[Finding]:
     """The server's version, if it is safe to ask: a token is only for its own server."""
     token = find_token(f"http://{_bracketed(host)}:{port}", database)
-    if token is None or system.listener_of(port) != os.getuid():
+    listening = system.listener_of(port)
+    if token is None or listening is None or listening != os.getuid():
         return
     try:
         status, told = get(host, port, "/server", token)

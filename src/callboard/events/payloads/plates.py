@@ -238,6 +238,24 @@ class PlateDismissedPayload(PlateEvent):
     by: NotRequired[str]
 
 
+class HostConnectedPayload(TypedDict):
+    """The relay of another machine connected for the first time, or after it was unreachable."""
+
+    host: str
+    """The machine's id."""
+    name: str
+    version: str
+    """The version of Callboard on that machine."""
+
+
+class HostDisconnectedPayload(TypedDict):
+    """A machine can't be reached anymore. What its agents do is unknown until it can be."""
+
+    host: str
+    seenAt: int
+    """When it was last reachable, in milliseconds."""
+
+
 class PlateDetails(
     PromptSubmitPayload,
     ToolStartPayload,

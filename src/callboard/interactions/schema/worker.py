@@ -5,10 +5,10 @@ bytes with its length. A check that takes too long ends the process.
 """
 
 import contextlib
-import resource
 import signal
 import struct
 import sys
+from functools import partial
 from typing import BinaryIO, Final
 
 from callboard.errors import ValidationError
@@ -43,10 +43,14 @@ def read(stream: BinaryIO) -> Object:
 
 def main() -> None:
     """Check until the input ends."""
-    with contextlib.suppress(OSError, ValueError):  # Not every system can limit this.
+    with contextlib.suppress(ImportError, OSError, ValueError):  # Not every system can limit this.
+        import resource
+
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     check(SchemaCheck({}, "schema"))  # Loads everything before anything is timed.
     write(sys.stdout.buffer, {"ready": True})
+    # Windows has no such limit.
+    limit = partial(signal.setitimer, signal.ITIMER_PROF) if hasattr(signal, "setitimer") else int
     while True:
         try:
             asked = read(sys.stdin.buffer)
@@ -55,9 +59,9 @@ def main() -> None:
         wanted = SchemaCheck(asked["schema"], str(asked["field"]), tuple(as_list(asked["value"])))
         # CPU time, not wall time: on a busy machine, a check waits for its turn. The signal ends
         # the process wherever it is, also outside Python.
-        signal.setitimer(signal.ITIMER_PROF, LIMIT)
+        limit(LIMIT)
         found = _found(wanted)
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        limit(0)
         write(sys.stdout.buffer, found)
 
 

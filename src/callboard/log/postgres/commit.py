@@ -14,9 +14,8 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from callboard.errors import StoreError
-from callboard.log.admission import StreamState
 from callboard.log.appending import AppendRequest, Committed, KnownStream
-from callboard.log.postgres.connections import WRITER, Link, delays
+from callboard.log.postgres.connections import WRITER, Execution, Link, delays, send_together
 from callboard.log.postgres.connector import Connector
 from callboard.log.postgres.errors import (
     is_about_values,
@@ -26,7 +25,8 @@ from callboard.log.postgres.errors import (
     translate,
 )
 from callboard.log.postgres.plan import Facts, GroupPlan, Place, Rules, make_plan
-from callboard.log.postgres.views import Execution, statements
+from callboard.log.postgres.reader import STREAM, known_stream
+from callboard.log.postgres.views import statements
 from callboard.log.records import id_bytes
 
 Result = TypeVar("Result")
@@ -38,10 +38,7 @@ _ENDS_WITHIN = 20
 _KEYS_IN_BLOCK = 64
 """As the sequence `stream_keys` counts."""
 
-_SELECT = """
-SELECT id, key, base, base_position, updated_at, head, owner, epoch, settled, hidden
-FROM streams WHERE id = ANY (%s)
-"""
+_SELECT = f"SELECT {STREAM} FROM streams WHERE id = ANY (%s)"
 _LOCK = f"{_SELECT} ORDER BY key FOR NO KEY UPDATE"
 _OWNERS = """
 WITH RECURSIVE part (asked, position, key, base, start) AS (
@@ -230,10 +227,8 @@ class GroupCommit:
         for stream in streams:
             self._streams.pop(stream, None)
         async for row in await link.execute(sql.encode(), (list(streams),)):
-            id, key, base, base_position, updated_at, *now, hidden = row
-            self._streams[id] = KnownStream(
-                id, key, base, base_position, updated_at, StreamState(*now), bool(hidden)
-            )
+            known = known_stream(row)
+            self._streams[known.id] = known
 
     async def _need_keys(self, link: Link, count: int) -> None:
         while len(self._keys) < count:
@@ -258,21 +253,9 @@ class GroupCommit:
             if plan.events:
                 self._note_sequence(plan, await cursor.fetchone())
         elif executions:
-            await self._write_together(link, plan, executions)
-
-    async def _write_together(
-        self, link: Link, plan: GroupPlan, executions: Sequence[Execution]
-    ) -> None:
-        """Send everything before the first reply: without BEGIN, that is one transaction too."""
-        async with link.pipeline():
-            cursors = [await link.execute(sql, values) for sql, values in executions]
-        if plan.events:
-            wrote = next(
-                cursor
-                for cursor, (sql, _) in zip(cursors, executions, strict=True)
-                if sql in (_WRITE, _MOVE_AND_WRITE)
-            )
-            self._note_sequence(plan, await wrote.fetchone())
+            row = await send_together(link, executions, sum(len(one[-1]) for one in plan.events))
+            if plan.events:
+                self._note_sequence(plan, row)
 
     def _note_sequence(self, plan: GroupPlan, row: tuple[int, ...] | None) -> None:
         assert row is not None
@@ -301,6 +284,14 @@ class GroupCommit:
         """Forget the cached state of a stream that was changed elsewhere."""
         self._streams.pop(stream, None)
         self.held.discard(stream)
+
+    def learn(self, grown: Sequence[KnownStream]) -> None:
+        """Update what is remembered about streams that others wrote to."""
+        for known in grown:
+            before = self._streams.get(known.id)
+            # What was read before our own last commit is older than what we remember.
+            if before is not None and before.standing.head < known.standing.head:
+                self._streams[known.id] = known
 
     def forget_all(self) -> None:
         """Forget all streams, and the keys for new ones, which others may get as well."""

@@ -1,14 +1,14 @@
-"""Connections to the server: where it is, how to connect, and a pool for those who read."""
+"""Connections to the server: where it is, how to connect and send, and a pool for reads."""
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
 import psycopg
-from psycopg import AsyncConnection
+from psycopg import AsyncClientCursor, AsyncConnection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
@@ -26,7 +26,12 @@ WRITER = "callboard writer"
 LOCK_TIMEOUT = 5.0
 """Seconds that a statement waits for a lock."""
 
+Execution = tuple[bytes, Sequence[object]]
+"""A statement for psycopg, and its parameters."""
+
 _READERS = 8
+_TEXT_SIZE = 65_536
+"""A text has two characters for each byte of a payload, so large payloads are sent as they are."""
 _CONNECT_TIMEOUT = 10
 # A lost host is noticed within 4 seconds.
 _KEEPALIVE = {
@@ -108,6 +113,39 @@ async def connect(address: PostgresAddress, purpose: str = "callboard") -> Link:
         link.pgconn.finish()
         raise
     return link
+
+
+async def send_together(
+    link: Link, executions: Sequence[Execution], payload_size: int
+) -> TupleRow | None:
+    """Send statements, which are one transaction even without BEGIN.
+
+    Returns the row of the last one that returns rows, each of which returns exactly one.
+    """
+    if payload_size <= _TEXT_SIZE:
+        return await _send_as_text(link, executions)
+    async with link.pipeline():
+        cursors = [await link.execute(sql, values) for sql, values in executions]
+    for cursor in reversed(cursors):
+        if cursor.description is not None:
+            return await cursor.fetchone()
+    return None
+
+
+async def _send_as_text(link: Link, executions: Sequence[Execution]) -> TupleRow | None:
+    """Send a single query that contains all values, quoted by libpq.
+
+    Measured: this takes half the processor time of a pipeline, which sends them one by one.
+    """
+    cursor = AsyncClientCursor(link)
+    text = b";".join(sql.replace(b"%b", b"%s") for sql, _ in executions)
+    await cursor.execute(text, [value for _, values in executions for value in values])
+    row: TupleRow | None = None
+    while True:
+        if cursor.description is not None:
+            row = await cursor.fetchone()
+        if not cursor.nextset():
+            return row
 
 
 def delays() -> Iterator[float]:

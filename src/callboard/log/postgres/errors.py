@@ -1,5 +1,8 @@
 """Translates PostgreSQL's errors into Callboard's, each with what to do about it."""
 
+import re
+from typing import Final
+
 import psycopg
 
 from callboard.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
@@ -11,32 +14,67 @@ _RETRIED = frozenset({CHANGED, "40001", "40P01"})
 _GONE = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03"})
 _LOCKED = "55P03"
 
-# libpq has no code for a failed connection, only a text.
-_REFUSED = {
-    "password authentication failed": (
+_ADMITS = "the server's pg_hba.conf does not allow this user from this host"
+_SETTINGS = (
+    r'invalid "?\w+"? value|invalid value for|invalid integer value|bad value for|'
+    "invalid port number|could not parse network address|unrecognized configuration parameter|"
+    "definition of service"
+)
+_MODES = "disable, allow, prefer, require, verify-ca or verify-full"
+# libpq has no code for a failed connection, only a text. The first that is found in it counts.
+_REFUSED: Final = {
+    r"password authentication failed": (
         "the user or the password is wrong. Check them in the address, or in PGPASSWORD"
     ),
-    "no password supplied": "a password is needed. Add it to the address, or set PGPASSWORD",
-    "Peer authentication failed": (
+    r"no password supplied": "a password is needed. Add it to the address, or set PGPASSWORD",
+    r"(Peer|Ident) authentication failed": (
         "the server expects the system user of that name. Add a host and a password to the address"
     ),
-    # It was tried with TLS and, if that is allowed, without.
-    "SSL encryption": "the server's pg_hba.conf does not allow this user from this host",
-    "no encryption": (
-        "the server's pg_hba.conf does not allow this user from this host without TLS. Add "
-        "sslmode=require to the address, or a line to pg_hba.conf"
+    r'role "(.+)" does not exist': (
+        r'the server has no user "\1". Create it: createuser \1, or use another user in the address'
     ),
-    "no pg_hba.conf entry": "the server's pg_hba.conf does not allow this user from this host",
-    "does not support SSL": (
+    r'role "(.+)" is not permitted to log in': (
+        r'the user "\1" may not log in. Allow it: ALTER ROLE "\1" LOGIN, or use another user in '
+        "the address"
+    ),
+    r'permission denied for database "(.+)"': (
+        r'this user may not use the database. Allow it: GRANT CONNECT ON DATABASE "\1" TO NAME, or '
+        "use the owner of the database"
+    ),
+    r'database "(.+)" is not currently accepting connections': (
+        r'the database is closed. Open it: ALTER DATABASE "\1" ALLOW_CONNECTIONS true'
+    ),
+    r'database "(.+)" does not exist': (
+        r'there is no database "\1". Create it: createdb \1, or correct the address'
+    ),
+    # It was tried with TLS and, if that is allowed, without.
+    r"SSL encryption": _ADMITS,
+    r"no encryption": (
+        f"{_ADMITS} without TLS. Add sslmode=require to the address, or a line to pg_hba.conf"
+    ),
+    r"no pg_hba.conf entry|pg_hba.conf rejects": _ADMITS,
+    r"does not support SSL": (
         "the address requires TLS (sslmode), and the server has none. Turn it on there (ssl = on), "
         "or remove sslmode from the address"
     ),
-    "certificate": (
+    r"client certificate|certificate authentication failed|alert (certificate|unknown ca)": (
+        "the server asks for a client certificate. Set sslcert and sslkey to one that it accepts "
+        "for this user"
+    ),
+    r"private key.*": (
+        r"the client certificate can't be used (\g<0>). Correct sslcert and sslkey in the address"
+    ),
+    r"certificate": (
         "TLS failed because of a certificate. Set sslrootcert to the certificate of the server's "
         "authority, and use the host name that is in the server's certificate"
     ),
+    r"invalid sslmode value.*": rf"\g<0>. Set sslmode in the address to {_MODES}",
+    rf"({_SETTINGS}).*": r"\g<0>. Correct it in the address",
+    r".*does not exist": r"\g<0>",
 }
-_MISSING = "does not exist"
+# Privileges on a schema don't include those on what is in it.
+_GRANTED: Final = ("", "ALL TABLES IN ", "ALL SEQUENCES IN ", "ALL FUNCTIONS IN ")
+_GRANTS: Final = " ".join(f"GRANT ALL ON {what}SCHEMA public TO NAME;" for what in _GRANTED)
 _FULL = ("too many clients", "remaining connection slots", "too many connections")
 _TRY_AFTER = 1
 """Seconds after which another attempt may succeed: our own are never further apart."""
@@ -60,8 +98,7 @@ def is_lost(error: psycopg.Error) -> bool:
         return False
     state = error.sqlstate
     if state is None:
-        text = str(error)
-        return not any(known in text for known in (*_REFUSED, _MISSING))
+        return _meaning(error) is None
     return state.startswith("08") or state in _GONE
 
 
@@ -103,24 +140,25 @@ def _unreachable(error: psycopg.Error, place: str) -> StoreError:
 
 
 def _refused(error: psycopg.Error, place: str) -> StoreError:
-    text = str(error)
+    meaning = _meaning(error) or _first_line(error)
+    return StoreError(f"Cannot connect to {place}: {meaning}.", path=place)
+
+
+def _meaning(error: psycopg.Error) -> str | None:
+    """Why a connection was refused, and what to do; None if another attempt may succeed."""
+    text = str(error).strip()
     for known, meaning in _REFUSED.items():
-        if known in text:
-            return StoreError(f"Cannot log in to {place}: {meaning}.", path=place)
-    if "database" in text and _MISSING in text:
-        return StoreError(
-            f"There is no database at {place}. Create it: createdb NAME, or correct the address.",
-            path=place,
-        )
-    return StoreError(f"Cannot log in to {place}: {_first_line(error)}.", path=place)
+        if found := re.search(known, text):
+            return found.expand(meaning)
+    return None
 
 
 def _by_state(state: str, error: psycopg.Error, place: str) -> StoreError:
     said = _first_line(error)
-    if state == "42501":
+    if state in ("42501", "3F000"):
         return StoreError(
-            f"This user may not do that in {place} ({said}). Grant it: GRANT ALL ON SCHEMA public "
-            "TO the user, or use the owner of the database.",
+            f"This user may not do that in {place} ({said}). Use the owner of the tables, or let "
+            f"the owner grant access: {_GRANTS}",
             path=place,
         )
     if state == "25006":

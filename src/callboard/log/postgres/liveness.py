@@ -119,6 +119,7 @@ class Liveness:
         self._grace_until = 0.0
         self._link: Link | None = None
         self._ready = asyncio.Event()
+        self._awaited = 0
         self._failure: StoreError | None = None
         self._away_since: float | None = None
         self._stands = False
@@ -131,9 +132,10 @@ class Liveness:
         """Wait until others can see that we are alive: only then may we take leases."""
         if self._ready.is_set():
             return
-        await self._connector.open()
-        patience = 0.0 if self._connector.is_cut_off else self._address.patience
+        self._awaited += 1
         try:
+            await self._connector.open()
+            patience = 0.0 if self._connector.is_cut_off else self._address.patience
             async with asyncio.timeout(min(patience, _READY_WITHIN)):
                 await self._ready.wait()
         except TimeoutError:
@@ -141,6 +143,13 @@ class Liveness:
             failure = self._failure or StoreError(f"Cannot reach {place}.", path=place)
             # A new one each time, because tasks would otherwise share a traceback.
             raise type(failure)(failure.message, **failure.context) from failure
+        finally:
+            self._awaited -= 1
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether something waits for this: what follows has to wait as well, to stay in order."""
+        return self._awaited > 0
 
     def outage(self) -> StoreError | None:
         """Why there is no connection, if there has been none for more than a moment."""

@@ -36,6 +36,7 @@ from callboard.log.protocol import (
     Lease,
     Limit,
     Notify,
+    NotifyAppend,
     Writing,
     no_views,
 )
@@ -59,7 +60,13 @@ class _Connected:
         self.connector = Connector(log.address, log.handle.clock, self._opened, self._replaced)
         self.pool = ReadPool(self.connector, log.handle.clock)
         self.reader = PostgresReader(self.pool)
-        self.notices = CommitNotices(log.owner, self.pool, self.reader, log.listeners)
+        self.notices = CommitNotices(
+            log.owner,
+            self.pool,
+            self.reader,
+            log.listeners,
+            lambda grown: self.committer.learn(grown),
+        )
         self.liveness = Liveness(
             log.handle, self.connector, self.pool, self.notices.heard, self.notices.caught_up
         )
@@ -75,7 +82,9 @@ class _Connected:
     def _replaced(self) -> None:
         """Drop what is known about a history that may be lost, and have everyone look again."""
         self.committer.forget_all()
-        self.notices.heard("a failover")
+        # If the former server still runs, it must not be read from any more.
+        self.pool.close_idle()
+        self.notices.replaced()
 
     async def read(self, work: Callable[[PostgresReader], Awaitable[Result]]) -> Result:
         """Read something; closing waits for it."""
@@ -203,7 +212,8 @@ class PostgresLog(Tailed):
         # A copy, because the caller may reuse its list before this is written.
         copied = tuple(events)
         payloads, is_large = await encoded(copied)
-        if writing.claim or writing.settle or writing.release:
+        takes_lease = writing.claim or writing.settle or writing.release
+        if takes_lease or live.liveness.is_awaited:
             await live.liveness.ready()
 
         def append() -> Awaitable[Appended]:
@@ -278,6 +288,11 @@ class PostgresLog(Tailed):
         """Call `notify` in the event loop after any commit; returns a function that stops it."""
         self._live()
         return self.listeners.add(stream, notify)
+
+    def on_work(self, notify: NotifyAppend) -> Callable[[], None]:
+        """Call `notify` with streams that others wrote to and that someone has to drive."""
+        self._live()
+        return self.listeners.add_of_work(notify)
 
     async def rebuild(self) -> int:
         """Rebuild the views from the events; returns the number of events.

@@ -5,8 +5,10 @@ server. A notification that gets lost is made up for by the next beat, which has
 """
 
 import asyncio
+from collections.abc import Callable, Sequence
 
 from callboard.errors import StoreError
+from callboard.log.appending import KnownStream
 from callboard.log.listeners import Listeners
 from callboard.log.postgres.connections import ReadPool
 from callboard.log.postgres.liveness import CHANNEL
@@ -20,13 +22,21 @@ class CommitNotices:
     """Announces our commits, and finds out which streams those of others changed."""
 
     def __init__(
-        self, owner: str, pool: ReadPool, reader: PostgresReader, listeners: Listeners
+        self,
+        owner: str,
+        pool: ReadPool,
+        reader: PostgresReader,
+        listeners: Listeners,
+        learn: Callable[[Sequence[KnownStream]], None],
     ) -> None:
+        """Prepare; `learn` is called with the streams that others changed."""
         self._owner = owner
         self._pool = pool
         self._reader = reader
         self._listeners = listeners
+        self._learn = learn
         self._seen = 0
+        self._is_replaced = False
         self._loop = asyncio.get_running_loop()
         self._unannounced = False
         self._unread = False
@@ -61,11 +71,19 @@ class CommitNotices:
                 return  # Their next beat shows it.
             await asyncio.sleep(_ANNOUNCE_EVERY)
 
+    def replaced(self) -> None:
+        """Another server took over: have everyone look now, and again with the next beat.
+
+        Until then, what is written there may get sequences that we have seen before.
+        """
+        self._is_replaced = True
+        self._listeners.wake_all()
+
     def caught_up(self, sequence: int) -> None:
         """Compare with the last sequence, which a beat returned."""
-        if sequence < self._seen:
-            # Another server took over that didn't have everything: no one knows what is left.
-            self._seen = sequence
+        if self._is_replaced or sequence < self._seen:
+            # It may not have had everything: no one knows what is left.
+            self._is_replaced, self._seen = False, sequence
             self._listeners.wake_all()
         elif not self._listeners:
             self._seen = sequence
@@ -92,7 +110,9 @@ class CommitNotices:
                 self._listeners.wake_all()
                 return
             self._seen = max(self._seen, last)
-            self._listeners.wake(dict.fromkeys(changed))
+            self._learn(changed)
+            work = [one.id for one in changed if one.standing.is_up_for_driving and not one.hidden]
+            self._listeners.wake(dict.fromkeys(one.id for one in changed), work)
 
     async def stop(self) -> None:
         """Finish announcing and looking."""

@@ -10,6 +10,8 @@ from psycopg.rows import TupleRow
 from callboard.events import codec, names
 from callboard.events.envelope import Event
 from callboard.events.rows import Query, Row, sized
+from callboard.log.admission import StreamState
+from callboard.log.appending import KnownStream
 from callboard.log.postgres.connections import Link, ReadPool
 from callboard.log.postgres.views import select
 from callboard.log.protocol import Limit
@@ -17,29 +19,30 @@ from callboard.log.quota import Quota
 from callboard.log.records import StoredEvent, id_from_bytes, id_text, restore
 from callboard.log.view_queries import LAST
 
+STREAM = "id, key, base, base_position, updated_at, head, owner, epoch, settled, hidden"
+"""The columns of a stream for `known_stream`."""
+
 _COLUMNS = "position, id, name, version, at, caused_by, payload"
 _EVENT = ", ".join(f"events.{column}" for column in _COLUMNS.split(", "))
 _SLICE = 256
 """The number of events to read at once; restoring them takes a few milliseconds."""
 _WINDOW = 8192
 """The number of positions to look at, if some names are left out."""
+_END = 2**62
+"""A position that no stream reaches."""
 
 # Up from the stream, as far as its prefix is needed.
-_LINE = """
+_READ = f"""
 WITH RECURSIVE part (key, base, start, head) AS (
     SELECT key, base, base_position, head FROM streams WHERE id = %(stream)s AND hidden = 0
     UNION ALL
     SELECT streams.key, streams.base, streams.base_position, part.start
     FROM part JOIN streams ON streams.key = part.base WHERE part.start > %(after)s
 )
-SELECT key, start, head FROM part
-"""
-_READ = f"""
 SELECT {_EVENT}
-FROM unnest(%(keys)s::bigint[], %(firsts)s::bigint[], %(lasts)s::bigint[])
-    AS segment (key, first, last)
-JOIN events ON events.stream = segment.key
-    AND events.position BETWEEN segment.first AND segment.last
+FROM part JOIN events ON events.stream = part.key
+    AND events.position > greatest(part.start, %(after)s)
+    AND events.position <= least(part.head, %(until)s)
 WHERE events.name <> ALL (%(skip)s::text[])
 ORDER BY events.position LIMIT %(limit)s
 """
@@ -79,9 +82,10 @@ SELECT found FROM (
     FROM part
 ) AS places WHERE found IS NOT NULL ORDER BY depth LIMIT 1
 """
-_CHANGED = """
-SELECT streams.id, max(events.seq) FROM events JOIN streams ON streams.key = events.stream
-WHERE events.seq > %s GROUP BY streams.id
+_CHANGED = f"""
+SELECT grown.last, {STREAM} FROM streams
+JOIN (SELECT stream, max(seq) AS last FROM events WHERE seq > %s GROUP BY stream) AS grown
+    ON grown.stream = streams.key
 """
 
 
@@ -108,22 +112,20 @@ class PostgresReader:
     ) -> list[Event]:
         """Events of a stream, including those of the streams it forked."""
         quota, found = Quota(limit), list[tuple[int, Event]]()
-        after = max(after, 0)
-        line = await self._all(_LINE, {"stream": stream, "after": after})
-        last = max((head for _, _, head in line), default=0)
-        last = last if upto is None else min(last, upto)
+        after, last = max(after, 0), _END if upto is None else upto
+        if skip:
+            # A slice without these names may be empty, and there may still be more.
+            last = min(last, await self.head(stream))
         while after < last and not quota.is_spent:
             count = min(quota.events, _SLICE)
             # Positions have no gaps, so this bounds what the server has to sort.
             until = min(last, after + (_WINDOW if skip else count))
-            bounds = {
-                "keys": [key for key, _, _ in line],
-                "firsts": [max(start, after) + 1 for _, start, _ in line],
-                "lasts": [min(head, until) for _, _, head in line],
-            }
-            rows = await self._all(_READ, {**bounds, "skip": list(skip), "limit": count})
+            place = {"stream": stream, "after": after, "until": until}
+            rows = await self._all(_READ, {**place, "skip": list(skip), "limit": count})
             some = [_Found(row[0], stream, _stored(row)) for row in rows]
             found += await self._restored(some, quota)
+            if not skip and len(rows) < until - after:
+                break
             after = rows[-1][0] if skip and len(rows) == count else until
         return [event for _, event in found]
 
@@ -167,10 +169,11 @@ class PostgresReader:
         """The sequence of the newest event."""
         return (await self._all("SELECT seq FROM log"))[0][0]
 
-    async def changed_after(self, sequence: int) -> tuple[list[str], int]:
+    async def changed_after(self, sequence: int) -> tuple[list[KnownStream], int]:
         """The streams that have grown after this sequence, and the last sequence."""
         rows = await self._all(_CHANGED, (sequence,))
-        return [stream for stream, _ in rows], max((last for _, last in rows), default=sequence)
+        last = max((row[0] for row in rows), default=sequence)
+        return [known_stream(row[1:]) for row in rows], last
 
     async def lease(self, stream: str) -> tuple[str | None, int, int] | None:
         """Owner, epoch and settled position of a stream."""
@@ -209,6 +212,12 @@ class PostgresReader:
             return await (await link.execute(sql.encode(), values)).fetchall()
 
         return await self._pool.run(fetch)
+
+
+def known_stream(row: Sequence[Any]) -> KnownStream:
+    """A stream, from its row."""
+    id, key, base, base_position, updated_at, *now, hidden = row
+    return KnownStream(id, key, base, base_position, updated_at, StreamState(*now), bool(hidden))
 
 
 def _stored(row: Sequence[Any]) -> StoredEvent:

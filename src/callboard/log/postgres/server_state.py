@@ -34,6 +34,9 @@ _TAKE = f"""
 DELETE FROM server_state WHERE kind = %s AND key = %s AND owner = ''
 RETURNING value, expires_at > {_NOW}
 """
+_EVERY = f"""
+SELECT value FROM server_state WHERE kind = %s AND owner = '' AND expires_at > {_NOW}
+"""
 _CLEAR = "DELETE FROM server_state WHERE kind = %s"
 _HOLD = f"""
 INSERT INTO server_state (kind, key, owner, expires_at)
@@ -44,6 +47,23 @@ _RELEASE = "DELETE FROM server_state WHERE kind = %s AND key = %s AND owner = %s
 _HOLDERS = """
 SELECT key, owner FROM server_state
 WHERE kind = %s AND key = ANY (%s) AND owner <> '' AND owner <> %s
+"""
+_HELD = f"""
+SELECT DISTINCT owner FROM server_state
+WHERE kind = %s AND starts_with(key, %s) AND owner <> '' AND owner <> %s AND expires_at > {_NOW}
+"""
+_ADOPT = f"""
+WITH moved AS (
+    DELETE FROM server_state
+    WHERE kind = %(kind)s AND starts_with(key, %(start)s) AND owner = ANY (%(dead)s)
+    RETURNING key, expires_at > {_NOW} AS lasts
+),
+mine AS (
+    INSERT INTO server_state (kind, key, owner, expires_at)
+    SELECT DISTINCT %(kind)s, key, %(owner)s, {_NOW} + %(lasts)s::bigint FROM moved WHERE lasts
+    ON CONFLICT (kind, key, owner) DO NOTHING
+)
+SELECT DISTINCT key FROM moved WHERE lasts
 """
 
 
@@ -72,6 +92,10 @@ class PostgresServerState:
         rows = await self._all(_TAKE, (kind, key))
         return rows[0][0] if rows and rows[0][1] else None
 
+    async def values(self, kind: str) -> list[str]:
+        """Every value of a kind that has not expired, in no particular order."""
+        return [row[0] for row in await self._all(_EVERY, (kind,))]
+
     async def clear(self, kind: str) -> None:
         """Remove every value of a kind."""
         await self._execute(_CLEAR, kind)
@@ -92,6 +116,17 @@ class PostgresServerState:
         rows = await self._all(_HOLDERS, (kind, list(keys), self._owner))
         dead = {owner for owner in {row[1] for row in rows} if await self._has_died(owner)}
         return {key for key, owner in rows if owner not in dead}
+
+    async def adopt(self, kind: str, start: str) -> set[str]:
+        """Hold the keys with this start that dead handles held; one of several callers gets it."""
+        rows = await self._all(_HELD, (kind, start, self._owner))
+        dead = [owner for (owner,) in rows if await self._has_died(owner)]
+        if not dead:
+            return set()
+        await self._liveness().ready()
+        given = {"kind": kind, "start": start, "dead": dead, "owner": self._owner}
+        found = await self._all(_ADOPT, {**given, "lasts": round(HELD_FOR * 1000)})
+        return {key for (key,) in found}
 
     async def _has_died(self, owner: str) -> bool:
         return await self._liveness().has_died(owner)

@@ -7,11 +7,9 @@ from typing import NamedTuple
 
 from callboard.events.rows import KEYS, Cell, Change, Drop, Put, Query, RowChange
 from callboard.log.coalescing import coalesce
+from callboard.log.postgres.connections import Execution
 from callboard.log.tables import Table, table_of
 from callboard.log.view_queries import Dialect, select_in
-
-Execution = tuple[bytes, Sequence[object]]
-"""A statement for psycopg, and its parameters: arrays with a value for each change."""
 
 _DIALECT = Dialect(
     contains="strpos({}, ?) > 0",
@@ -74,7 +72,10 @@ def check(changes: Sequence[RowChange]) -> list[RowChange]:
 
 
 def statements(changes: Sequence[RowChange]) -> Iterator[Execution]:
-    """The statements for the changes of a whole group, which `check` has returned."""
+    """The statements for the changes of a whole group, which `check` has returned.
+
+    Their parameters are arrays with a value for each change.
+    """
     joined = coalesce(changes)
     # Changes to different views don't affect each other.
     for name in KEYS:

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import sys
 from pathlib import Path
 
 from callboard.disk.private import make_private_folder, open_private
@@ -53,7 +54,7 @@ def connect(path: Path, *, patience: float = 0.0) -> sqlite3.Connection:
     `patience` is how long SQLite itself may block when the file is locked. A missing file isn't
     created again: it has to be created private first.
     """
-    return sqlite3.connect(
+    database = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw",
         uri=True,
         timeout=patience,
@@ -61,6 +62,11 @@ def connect(path: Path, *, patience: float = 0.0) -> sqlite3.Connection:
         check_same_thread=False,
         cached_statements=_STATEMENTS,
     )
+    if sys.platform == "darwin":
+        # There, a sync alone leaves what was committed in the memory of the drive.
+        database.execute("PRAGMA fullfsync = 1")
+        database.execute("PRAGMA checkpoint_fullfsync = 1")
+    return database
 
 
 def recognise(database: sqlite3.Connection, path: Path) -> None:

@@ -66,4 +66,5 @@ class News:
             # The listener runs into the same error when it reads, and can report it.
             self.listeners.wake_all()
             return
-        self.listeners.wake(dict.fromkeys(changed))
+        work = [stream for stream, now in changed.items() if now.is_up_for_driving]
+        self.listeners.wake(dict.fromkeys(changed), work)

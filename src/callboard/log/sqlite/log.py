@@ -28,6 +28,7 @@ from callboard.log.protocol import (
     Lease,
     Limit,
     Notify,
+    NotifyAppend,
     Writing,
     no_views,
 )
@@ -228,6 +229,11 @@ class SqliteLog(Tailed):
         """Call `notify` in the event loop after any commit; returns a function that stops it."""
         with self._reads():
             return self.listeners.add(stream, notify)
+
+    def on_work(self, notify: NotifyAppend) -> Callable[[], None]:
+        """Call `notify` with streams that others wrote to and that someone has to drive."""
+        with self._reads():
+            return self.listeners.add_of_work(notify)
 
     async def rebuild(self) -> int:
         """Rebuild the views from the events; returns the number of events.

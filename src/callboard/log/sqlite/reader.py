@@ -12,6 +12,7 @@ from types import MappingProxyType
 from callboard.events import codec, names
 from callboard.events.envelope import Event
 from callboard.events.rows import Query, Row
+from callboard.log.admission import StreamState
 from callboard.log.protocol import Limit
 from callboard.log.quota import Quota
 from callboard.log.records import StoredEvent, restore
@@ -216,15 +217,16 @@ class Reader:
         row = self._database.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
         return row[0]
 
-    def changed_after(self, sequence: int) -> tuple[list[str], int]:
+    def changed_after(self, sequence: int) -> tuple[dict[str, StreamState], int]:
         """The streams that have grown after this sequence, and the last sequence."""
         # Without an index: SQLite would choose that of the streams, and read all of it.
         rows = self._database.execute(
-            "SELECT streams.id, max(seq) FROM events NOT INDEXED "
+            "SELECT streams.id, max(seq), head, owner, epoch, settled FROM events NOT INDEXED "
             "JOIN streams ON streams.key = events.stream WHERE seq > ? GROUP BY stream",
             (sequence,),
         ).fetchall()
-        return [stream for stream, _ in rows], max((last for _, last in rows), default=sequence)
+        last = max((row[1] for row in rows), default=sequence)
+        return {id: StreamState(*now) for id, _, *now in rows}, last
 
     def data_version(self) -> int:
         """A number that changes with every commit of another connection."""

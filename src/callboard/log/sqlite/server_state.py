@@ -16,12 +16,17 @@ _FIND = (
     "SELECT value FROM server_state WHERE kind = ? AND key = ? AND owner = '' AND expires_at > ?"
 )
 _TAKE = "DELETE FROM server_state WHERE kind = ? AND key = ? AND owner = ''"
+_ALL = "SELECT value FROM server_state WHERE kind = ? AND owner = '' AND expires_at > ?"
 _CLEAR = "DELETE FROM server_state WHERE kind = ?"
 _HOLD = """
 INSERT OR REPLACE INTO server_state (kind, key, owner, expires_at) VALUES (?, ?, ?, ?)
 """
 _RELEASE = "DELETE FROM server_state WHERE kind = ? AND key = ? AND owner = ?"
 _HOLDERS = "SELECT owner FROM server_state WHERE kind = ? AND key = ? AND owner NOT IN ('', ?)"
+_HELD = """
+SELECT key, owner FROM server_state
+WHERE kind = ? AND substr(key, 1, length(?)) = ? AND owner NOT IN ('', ?) AND expires_at > ?
+"""
 
 
 class SqliteServerState:
@@ -76,6 +81,11 @@ class SqliteServerState:
             else await self._access.in_transaction(remove)
         )
 
+    async def values(self, kind: str) -> list[str]:
+        """Every value of a kind that has not expired, in no particular order."""
+        with self._access.reads():
+            return [row[0] for row in self._access.reading.execute(_ALL, (kind, self._now_ms()))]
+
     async def clear(self, kind: str) -> None:
         """Remove every value of a kind."""
         await self._execute(_CLEAR, kind)
@@ -93,6 +103,28 @@ class SqliteServerState:
     async def held_elsewhere(self, kind: str, keys: Collection[str]) -> set[str]:
         """Those of the keys that another living handle holds."""
         return {key for key in keys if any(map(self._owners.alive, self._holders(kind, key)))}
+
+    async def adopt(self, kind: str, start: str) -> set[str]:
+        """Hold the keys with this start that dead handles held; one of several callers gets it."""
+        owner, now = self._owners.owner, self._now_ms()
+        asked = (kind, start, start, owner, now)
+        with self._access.reads():
+            held = self._access.reading.execute(_HELD, asked).fetchall()
+        dead = {each for each in {row[1] for row in held} if not self._owners.alive(each)}
+        if not dead:
+            return set()
+        self._heartbeat.start()
+        until = now + round(HELD_FOR * 1000)
+
+        def move() -> set[str]:
+            writing = self._access.writing
+            left = [row for row in writing.execute(_HELD, asked).fetchall() if row[1] in dead]
+            writing.executemany(_RELEASE, [(kind, *row) for row in left])
+            writing.executemany(_HOLD, [(kind, key, owner, until) for key, _ in left])
+            writing.execute("COMMIT")
+            return {key for key, _ in left}
+
+        return await self._access.in_transaction(move)
 
     def _holders(self, kind: str, key: str) -> list[str]:
         with self._access.reads():

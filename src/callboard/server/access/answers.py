@@ -22,7 +22,7 @@ _ALWAYS: Final = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
 )
-_EXPOSED = b"Location, Retry-After"
+_EXPOSED = b"Location, Retry-After, Callboard-Last-Event"
 _PREFLIGHT: Final = {
     "Access-Control-Allow-Methods": "GET, POST, PATCH, PUT, DELETE",
     "Access-Control-Allow-Headers": "Authorization, Content-Type, Last-Event-ID, Callboard-Via",

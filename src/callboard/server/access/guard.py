@@ -22,14 +22,12 @@ from callboard.server.access.bodies import (
     read_again,
     read_body,
 )
-from callboard.server.access.credentials import Credentials, Failures
+from callboard.server.access.credentials import Credentials
 from callboard.server.access.head import Head, check_query
-from callboard.server.access.hook_bodies import is_hook, read_beginning
+from callboard.server.access.hook_bodies import BATCHES, is_hook, is_reported, read_beginning
 from callboard.server.access.identity import ADMITTED, Identity
-from callboard.server.access.login import Links
 from callboard.server.access.origins import Places, RequestOrigin, names_this_machine
 from callboard.server.access.peers import KEY, Peer
-from callboard.server.access.tokens import Tokens
 from callboard.server.memory import HOLDING, ConnectionMemory, MemoryBudget
 from callboard.server.problems import of_error, store_away
 from callboard.server.settings import ServerSettings
@@ -39,6 +37,9 @@ _log = logging.getLogger(__name__)
 _REFUSALS: Final = frozenset({401, 403, 413, 429})
 _LEFT: Final = 499
 """The status recorded for a command whose sender disconnected before the response."""
+PAIRING: Final = "/relay/pair"
+"""Where a machine without a token exchanges its code for one."""
+_LARGEST_PAIRING: Final = 4096
 _OPEN: Final = frozenset({"/", "/health", "/app", "/login"})
 
 
@@ -50,26 +51,25 @@ class Guard:
         app: ASGIApp,
         *,
         settings: ServerSettings,
-        tokens: Tokens,
-        links: Links,
-        failures: Failures,
+        credentials: Credentials,
         audit: Audit,
     ) -> None:
         self.app = app
         self.places = Places(settings)
-        self.credentials = Credentials(tokens, links, failures, dev=settings.dev)
+        self.credentials = credentials
         self.audit = audit
         self.settings = settings
         self.memory = MemoryBudget(settings.memory)
         """For requests that don't come through our own connection class."""
-        # Created now, so that the process that starts the server can read it before the first
-        # request.
-        tokens.admin()
 
     def most(self, path: str) -> int:
         """The size limit of a body; for hooks, how much of it is kept."""
         if is_hook(path):
             return self.settings.max_hook_body
+        if path == PAIRING:
+            return _LARGEST_PAIRING
+        if path == BATCHES:
+            return 2 * self.settings.max_hook_body + self.settings.max_body
         if path == QUESTIONS:
             return self.settings.max_question_body
         of_answer = path.startswith(f"{QUESTIONS}/")
@@ -123,7 +123,7 @@ class _Passage:
             return await self._guard.app(self._inner(), self._receive, self._completed())
         finally:
             self._let_go()
-            if self._head.commands and not is_hook(self._head.path):
+            if self._head.commands and not is_reported(self._head.path):
                 self._note(_LEFT)
 
     async def _check(self) -> Response | None:
@@ -142,20 +142,24 @@ class _Passage:
             if not _is_open(head):
                 raise
         if self._identity is None and not _is_open(head):
-            raise await guard.credentials.refusal(head, self._sign_in())
-        if self._identity is None:
-            return None  # Routes that need no token take no body.
-        self._holding.belongs_to(self._identity.name)
-        if has_body(head):
-            self._receive = read_again(await self._body(), self._receive)
+            raise await guard.credentials.refusal(head, await self._sign_in())
+        await self._take_body()
         return None
 
-    def _sign_in(self) -> str | None:
+    async def _take_body(self) -> None:
+        if self._identity is not None:
+            self._holding.belongs_to(self._identity.name)
+        elif self._head.path != PAIRING:
+            return  # Other routes that need no token take no body.
+        if has_body(self._head):
+            self._receive = read_again(await self._body(), self._receive)
+
+    async def _sign_in(self) -> str | None:
         """The command that signs a browser in. It contains a path, so only its owner may see it."""
         peer: Peer | None = self._scope.get(KEY)
         assert self._sender is not None
         is_own_page = self._sender.named is None and names_this_machine(self._head)
-        is_told = is_own_page and peer is not None and peer.is_ours
+        is_told = is_own_page and peer is not None and await peer.is_ours()
         return self._guard.settings.sign_in if is_told else None
 
     async def _body(self) -> bytes:
@@ -166,7 +170,7 @@ class _Passage:
             body = await read(self._receive, most, self._holding)
             if body is None:
                 raise _Left
-            if not is_hook(self._head.path):
+            if not is_reported(self._head.path):
                 await check_values(body)
         except BaseException:
             self._holding.give(self._holding.held - before)
@@ -193,8 +197,11 @@ class _Passage:
     async def _is_admitted(self) -> bool:
         """Whether the sender may still read: the token may have expired or been revoked."""
         assert self._sender is not None
+        assert self._identity is not None
         found = await self._guard.credentials.find(self._head, self._sender)
-        return found is not None and allows(found.scope, "read")
+        # A relay reads commands with a token that can't read anything else.
+        needed = "hook" if self._identity.scope == "hook" else "read"
+        return found is not None and allows(found.scope, needed)
 
     async def _answer(self, response: Response) -> None:
         if self._head.all("expect"):
@@ -209,7 +216,7 @@ class _Passage:
     def _answered(self, status: int) -> None:
         self._let_go()
         # What hooks report is in the log itself, and there may be hundreds a second.
-        commands = self._head.commands and not is_hook(self._head.path)
+        commands = self._head.commands and not is_reported(self._head.path)
         if commands or status in _REFUSALS:
             self._note(status)
         self._noted = True
@@ -229,6 +236,8 @@ class _Passage:
 
 
 def _is_open(head: Head) -> bool:
-    """Whether it needs no token: the health check, signing in, and the dashboard's files."""
+    """Whether it needs no token: the health check, signing in, pairing, the dashboard's files."""
+    if head.path == PAIRING:
+        return head.method == "POST"
     is_page = head.path in _OPEN or head.path.startswith("/app/")
     return is_page and head.method in ("GET", "HEAD")

@@ -18,9 +18,18 @@ _LEAST: Final = 65_536
 """Bytes to keep even when memory is short."""
 
 
+BATCHES: Final = "/relay/reports"
+"""Where relays send hooks of other machines, many at once."""
+
+
 def is_hook(path: str) -> bool:
     """Whether a request is a hook's payload."""
     return path.startswith(PREFIX)
+
+
+def is_reported(path: str) -> bool:
+    """Whether a request only brings reports. They are in the log, and there are many of them."""
+    return is_hook(path) or path == BATCHES
 
 
 async def read_beginning(receive: Receive, limit: int, holding: ConnectionMemory) -> bytes | None:

@@ -11,7 +11,7 @@ ADMITTED: Final = "callboard.admitted"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The holder of a token or cookie.
+    """The holder of a token or cookie, or whom a proxy has authenticated.
 
     name: recorded with everything they do. A request can't choose it.
     """
@@ -26,6 +26,10 @@ class Identity:
     """The person that questions are assigned to: the name, unless the token says otherwise."""
     groups: tuple[str, ...] = ()
     """The groups they belong to."""
+    is_proxied: bool = False
+    """Whether a proxy signed them in: see `server.access.proxy_sign_in`."""
+    host: str | None = None
+    """The host that their token is limited to: what they report is recorded for it."""
 
     def __post_init__(self) -> None:
         if not self.person:

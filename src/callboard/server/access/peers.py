@@ -62,22 +62,25 @@ class Peer:
         self._socket = None if self._ends is None else system.find_socket(self._ends)
         self._is_remote = self._socket is None and _is_remote(self._ends, ours)
 
-    @property
-    def is_ours(self) -> bool:
+    async def is_ours(self) -> bool:
         """Whether the user who runs the server opened the connection. False if that isn't known."""
-        found = self._socket
+        found = await self._found()
         return found is not None and found.inode != 0 and found.user == os.getuid()
 
     async def sender(self) -> Sender | None:
         """The client; None if it runs on another machine, or if the system doesn't say."""
         if not system.SHOWS_CLIENTS:
             return None
-        found = self._socket
-        if found is None and self._ends is not None:
-            found = await asyncio.to_thread(system.find_in_tables, self._ends)
+        found = await self._found()
         if found is not None:
             return await asyncio.to_thread(self._sender, found)
         return None if self._is_remote else Sender((), None)
+
+    async def _found(self) -> Socket | None:
+        """The client's socket. Not every system can find it when the connection is accepted."""
+        if self._socket is None and self._ends is not None:
+            self._socket = await asyncio.to_thread(system.find_in_tables, self._ends)
+        return self._socket
 
     def _sender(self, found: Socket) -> Sender:
         if not found.inode:

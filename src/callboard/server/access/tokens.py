@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from callboard.board.tokens import AccessTokens, hashed, local_person, new_secret
-from callboard.disk.files import replace
+from callboard.disk.files import CLOEXEC, NOFOLLOW, NONBLOCK, OPENS_FOLDERS, replace
 from callboard.disk.locks import locked
 from callboard.errors import StoreCorrupt, StoreError, ValidationError
 from callboard.events.access import Token
@@ -33,7 +33,7 @@ _SHORTEST = 16
 def read_secret(path: Path) -> str | None:
     """The secret in the file, or None without a file. Makes the file private to its owner."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        file = os.open(path, os.O_RDONLY | CLOEXEC | NOFOLLOW | NONBLOCK)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -44,7 +44,7 @@ def read_secret(path: Path) -> str | None:
 
 
 def _keep_private(file: int, path: Path) -> None:
-    if not os.fstat(file).st_mode & _OTHERS:
+    if not OPENS_FOLDERS or not os.fstat(file).st_mode & _OTHERS:
         return
     try:
         os.fchmod(file, 0o600)

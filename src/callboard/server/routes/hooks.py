@@ -46,18 +46,18 @@ _ANSWER = {
 async def hook(request: Request, agent: str) -> Response:
     """Receive a hook. If it asks a person, it is held open until there is an answer."""
     # Without dependencies: there are hundreds of these a second, and `HookShortcut` resolves none.
-    identified(request, "hook")
+    host = identified(request, "hook").host
     serving: Service = request.app.state.service
     # Not `request.body()`, which would stay in memory while the hook is held.
     body: bytes = (await request.receive()).get("body", b"")
     try:
         if (away := serving.board.log.outage()) is not None:
             raise away
-        heard = await serving.arrivals.hear(agent, body)
+        heard = await serving.arrivals.hear(agent, body, host)
     except StoreError as error:
         # After a 200, the sender forgets the hook, so it must not be lost here.
         _log.error("A hook of %s could not be recorded: %s", agent, error.message)
-        serving.spool.keep(agent, body)
+        serving.spool.keep(agent, body, host)
         return _HEARD
     except Exception:
         # A bug of ours, and nothing that a person's terminal should show.

@@ -55,6 +55,7 @@ async def use_link(
     who = await serving.links.use(code)
     if who is None:
         return _refuse(request, serving)
+    await serving.sign_ins.note(who, by_proxy=False)
     answer = Response(
         status_code=303,
         headers={

@@ -5,12 +5,15 @@ from typing import Annotated
 from fastapi import Path, Query, Response
 
 from callboard.board.hook_backlog import HookBacklog
+from callboard.board.hosts import Host
+from callboard.board.identity import limited
 from callboard.board.plate import Plate
 from callboard.board.program_reports import report_of
 from callboard.board.replies import EventsPage, PlateList, Recorded, Stopped
 from callboard.errors import ValidationError
 from callboard.log.protocol import Portion
 from callboard.server import routing
+from callboard.server.access.identity import Identity
 from callboard.server.access.requirement import Answers, Reads, Reports
 from callboard.server.problems import reply
 from callboard.server.routes.common import Serving, failures, gives
@@ -81,7 +84,7 @@ async def dismiss_plate(serving: Serving, caller: Answers, plate_id: PlatePath) 
     status_code=201,
     responses=gives(Plate, 201, "The plate for the client.") | failures(),
 )
-async def register(serving: Serving, _: Reports, given: ProcessRequest) -> Response:
+async def register(serving: Serving, caller: Reports, given: ProcessRequest) -> Response:
     """Report that a client is about to start."""
     plate = await serving.plates.register(
         given.agent,
@@ -89,26 +92,33 @@ async def register(serving: Serving, _: Reports, given: ProcessRequest) -> Respo
         session_id=given.session_id,
         pid=given.pid,
         proc_start=given.proc_start,
+        host=_host_of(caller),
     )
     return reply(plate, 201)
 
 
 @router.post("/plates/stopped", responses=gives(Stopped) | failures())
-async def stopped(serving: Serving, _: Reports, given: ProcessRequest) -> Response:
+async def stopped(serving: Serving, caller: Reports, given: ProcessRequest) -> Response:
     """Report that a client's process has ended. Its plate is closed at once."""
     count = await serving.plates.stopped(
         project_path=given.project_path,
         session_id=given.session_id,
         pid=given.pid,
         proc_start=given.proc_start,
+        host=_host_of(caller),
     )
     return reply(Stopped(count))
 
 
 @router.post("/events", responses=gives(Recorded) | failures())
-async def report(serving: Serving, _: Reports, given: ReportRequest) -> Response:
+async def report(serving: Serving, caller: Reports, given: ReportRequest) -> Response:
     """Report an event of a client's session, in the board's own format."""
     if given.project_path is None and given.cwd is None:
         raise ValidationError("project_path: say where the client works.", field="project_path")
-    await serving.plates.hear(report_of(given.model_dump()))
+    await serving.plates.hear(limited(report_of(given.model_dump()), caller.host))
     return reply(Recorded())
+
+
+def _host_of(caller: Identity) -> Host | None:
+    """The host that the caller's token is limited to."""
+    return None if caller.host is None else Host(caller.host, caller.host)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import Header, Query, Request, Response
+from fastapi import Depends, Header, Query, Request, Response
 
 from callboard.board.replies import EventsPage
 from callboard.errors import ValidationError
@@ -17,6 +17,7 @@ from callboard.server.problems import reply
 from callboard.server.routes.common import Serving, SessionPath, failures
 from callboard.server.schemas import MOST_EVENTS, Limit, Place
 from callboard.server.service import Service
+from callboard.server.streams import StreamReader
 
 router = routing.router("events")
 
@@ -27,6 +28,45 @@ _LONGEST_ID = len(str(MOST_EVENTS)) - 1
 
 After = Annotated[Place | None, Query(description="Only events after this position.")]
 LastEventId = Annotated[str | None, Header(description="Sent by EventSource when it reconnects.")]
+LastEvent = Annotated[
+    str | None,
+    Query(
+        alias="lastEvent",
+        max_length=64,
+        description="The `id` of the event at that position, from the event or from the header "
+        "`Callboard-Last-Event`: 409 if the log has another one there now.",
+    ),
+]
+
+
+class _Return:
+    """What a reader that was here before has read."""
+
+    def __init__(self, last_event_id: LastEventId = None, last_event: LastEvent = None) -> None:
+        self.position = last_event_id or None
+        self._last_event = last_event
+
+    def place(self, after: int | None) -> int:
+        """Where to start. The last event id takes precedence over the reader's older URL."""
+        position = self.position
+        if position is None:
+            return after or 0
+        if not position.isdecimal() or len(position) > _LONGEST_ID:
+            raise ValidationError(
+                f"Last-Event-ID: {position!r} is not a position; send the id of an event.",
+                field="Last-Event-ID",
+            )
+        return int(position)
+
+    async def compare(self, reader: StreamReader) -> None:
+        """Compare with the log; HistoryChanged if what the reader has is gone."""
+        if self.position or self._last_event:
+            await reader.resume(self._last_event)
+        else:
+            await reader.find()
+
+
+Returning = Annotated[_Return, Depends()]
 _STREAM = {"text/event-stream": {"schema": {"type": "string"}}}
 _OVER = {204: {"description": "The session has ended; no more events will come."}}
 
@@ -40,7 +80,7 @@ _OVER = {204: {"description": "The session has ended; no more events will come."
             "content": _STREAM,
         },
         **_OVER,
-        **failures(404),
+        **failures(404, 409),
     },
 )
 async def read_events(
@@ -48,26 +88,28 @@ async def read_events(
     serving: Serving,
     _: Reads,
     session_id: SessionPath,
+    returning: Returning,
     after: After = None,
     limit: Limit = MOST,
-    last_event_id: LastEventId = None,
 ) -> Response:
     """List or stream a session's events, in order."""
     if "text/event-stream" not in request.headers.get("accept", ""):
         portion = Portion(min(limit, MOST), LARGEST)
         events = await serving.board.events(session_id, after or 0, portion)
         return reply(await shown(serving, session_id, events))
-    place = _place(after, last_event_id)
+    place = returning.place(after)
     info = await serving.board.session(session_id)
-    if place > info.position:
+    reader = serving.streams.session(session_id, place)
+    await returning.compare(reader)
+    if place > info.position and reader.last_event is None:
         raise ValidationError(
             f"Session {session_id} has {info.position} events; position {place} doesn't exist.",
-            field="after" if last_event_id is None else "Last-Event-ID",
+            field="after",
             last_position=info.position,
         )
     if info.status in ENDED and place >= info.position:
         return Response(status_code=204)
-    return EventStream(serving.streams.session(session_id, place))
+    return EventStream(reader)
 
 
 async def shown(serving: Service, stream: str, events: Sequence[Event]) -> EventsPage:
@@ -78,27 +120,20 @@ async def shown(serving: Service, stream: str, events: Sequence[Event]) -> Event
 
 @router.get(
     "/stream",
-    responses={200: {"description": "A stream.", "content": _STREAM}, **failures()},
+    responses={200: {"description": "A stream.", "content": _STREAM}, **failures(409)},
     response_class=Response,
 )
 async def read_everything(
-    serving: Serving, caller: Reads, after: After = None, last_event_id: LastEventId = None
+    serving: Serving,
+    caller: Reads,
+    returning: Returning,
+    after: After = None,
 ) -> Response:
     """Stream the events of all sessions, by global sequence; by default, from now on."""
-    if after is None and last_event_id is None:
+    if after is None and returning.position is None:
         after = await serving.board.log.last_sequence()
-    place = _place(after, last_event_id)
+    place = returning.place(after)
     streams = serving.streams
-    return EventStream(streams.outline(place) if caller.is_page else streams.everything(place))
-
-
-def _place(after: int | None, last_event_id: str | None) -> int:
-    """Where to start. A returning reader's last event id takes precedence over its older URL."""
-    if last_event_id is None or last_event_id == "":
-        return after or 0
-    if not last_event_id.isdecimal() or len(last_event_id) > _LONGEST_ID:
-        raise ValidationError(
-            f"Last-Event-ID: {last_event_id!r} is not a position; send the id of an event.",
-            field="Last-Event-ID",
-        )
-    return int(last_event_id)
+    reader = streams.outline(place) if caller.is_page else streams.everything(place)
+    await returning.compare(reader)
+    return EventStream(reader)

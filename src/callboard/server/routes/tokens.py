@@ -1,4 +1,4 @@
-"""Access tokens, and who the caller is."""
+"""Access tokens, who the caller is, and who else uses the board."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -12,6 +12,7 @@ from callboard.server.answer_rights import check_person
 from callboard.server.problems import reply
 from callboard.server.routes.common import Serving, failures, gives
 from callboard.server.schemas import TokenRequest
+from callboard.server.team import Team, team_hosts, team_members
 
 router = routing.router("access")
 
@@ -19,9 +20,20 @@ TokenPath = Annotated[str, Path(description="A token's id.", min_length=1)]
 
 
 @router.get("/me", responses=gives(TokenHolder) | failures())
-async def show_me(caller: Reads) -> Response:
+async def show_me(serving: Serving, caller: Reads) -> Response:
     """Get the caller's identity: recorded name, person, scope and groups."""
-    return reply(TokenHolder(caller.name, caller.person, caller.scope, caller.groups))
+    leave = serving.proxy.sign_out if serving.proxy is not None and caller.is_proxied else None
+    return reply(TokenHolder(caller.name, caller.person, caller.scope, caller.groups, leave))
+
+
+@router.get("/team", responses=gives(Team) | failures())
+async def show_team(serving: Serving, _: Administers) -> Response:
+    """List people who have a token or have signed in lately, and the hosts of coding agents."""
+    issued = serving.tokens.issued
+    tokens = [token for token in await issued.list() if issued.is_valid(token)]
+    plates = await serving.plates.all(dismissed=True)
+    people = team_members(tokens, await serving.sign_ins.list())
+    return reply(Team(people, team_hosts(plates, tokens, serving.plates.host())))
 
 
 @router.get("/tokens", responses=gives(TokenList) | failures())

@@ -4,12 +4,13 @@ It is undocumented, so it only corrects what hooks report, and a file that is un
 ignored.
 """
 
-import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from callboard.disk.files import read
+from callboard.disk.private import is_own
 from callboard.events.codec import load_json
 from callboard.events.json_values import as_object
 from callboard.vendors.claude.home import home
@@ -43,13 +44,19 @@ def registered(pid: int, proc_start: str | None = None) -> Registered | None:
     found = _read(home() / "sessions" / f"{pid}.json", pid)
     if found is None or None in (proc_start, found.proc_start):
         return found
+    if _form(found.proc_start) != _form(proc_start):  # Claude Code may count in its own way.
+        return found
     return found if found.proc_start == proc_start else None
+
+
+def _form(start: str | None) -> str:
+    return re.sub(r"[0-9]+", "0", start or "")
 
 
 def _read(path: Path, pid: int) -> Registered | None:
     """The content of a file, if it is small, our user's own and not a link."""
     try:
-        if path.lstat().st_uid != os.getuid():
+        if not is_own(path.lstat()):
             return None
         told = as_object(load_json(read(path, _LARGEST_FILE)))
     except (OSError, ValueError):

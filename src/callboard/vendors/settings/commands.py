@@ -80,9 +80,10 @@ def interpreter() -> str:
     """The Python itself, not the link to it in a virtual environment.
 
     The client needs nothing from the environment, the interpreter starts faster without it, and it
-    still exists after the environment is recreated.
+    still exists after the environment is recreated. Its name is kept as it is: Homebrew removes the
+    folder that it leads to with the next update, and then links the name to the new one.
     """
-    return os.path.realpath(sys.executable)
+    return getattr(sys, "_base_executable", None) or os.path.realpath(sys.executable)
 
 
 def in_sh(command: str) -> str:

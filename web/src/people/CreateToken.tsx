@@ -1,6 +1,6 @@
 import { type NewToken, type Token, useWorkflowClient } from '@callboard/react'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useId } from 'react'
+import { type FormEvent, type ReactNode, useId, useState } from 'react'
 import { Dialog } from '../parts/Dialog'
 import { Problem } from '../parts/Problem'
 import { text } from './text'
@@ -18,6 +18,7 @@ interface Props {
 /** Asks what a new token is for. */
 export function CreateToken({ onClose, onCreated }: Props) {
   const client = useWorkflowClient()
+  const [scope, setScope] = useState<Token['scope']>('answer')
   const { mutate, isPending, error } = useMutation({
     mutationFn: (form: FormData) => client.createToken(wanted(form)),
     onSuccess: onCreated,
@@ -57,7 +58,13 @@ export function CreateToken({ onClose, onCreated }: Props) {
         </Field>
         <Field label={tokens.role}>
           {(id) => (
-            <select id={id} name="scope" className="input" defaultValue="answer">
+            <select
+              id={id}
+              name="scope"
+              className="input"
+              value={scope}
+              onChange={(event) => setScope(event.target.value as Token['scope'])}
+            >
               {SCOPES.map((scope) => (
                 <option key={scope} value={scope}>
                   {`${text.roles[scope]}: ${text.allows[scope]}`}
@@ -77,7 +84,22 @@ export function CreateToken({ onClose, onCreated }: Props) {
             />
           )}
         </Field>
-        <Field label={tokens.expires}>
+        {/* Only what reports comes from a host. */}
+        {scope === 'hook' && (
+          <Field label={tokens.host} hint={tokens.hostHint}>
+            {(id) => (
+              <input
+                id={id}
+                name="host"
+                className="input"
+                maxLength={LONGEST}
+                autoComplete="off"
+                aria-describedby={`${id}-hint`}
+              />
+            )}
+          </Field>
+        )}
+        <Field label={tokens.life}>
           {(id) => (
             <select id={id} name="lives" className="input" defaultValue="90">
               {LIVES.map((one) => (
@@ -130,6 +152,7 @@ function wanted(form: FormData) {
     name: given('name'),
     scope: given('scope') as Token['scope'],
     person: given('person') || null,
+    host: given('host') || null,
     groups: given('groups')
       .split(',')
       .map((group) => group.trim())

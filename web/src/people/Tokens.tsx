@@ -5,11 +5,13 @@ import { Ago } from '../parts/Ago'
 import { Dialog } from '../parts/Dialog'
 import { Problem } from '../parts/Problem'
 import { say } from '../parts/Toasts'
+import { onOneLine } from '../parts/visible'
 import { CreateToken } from './CreateToken'
 import { Secret } from './Secret'
 import { text } from './text'
+import { TEAM } from './useTeam'
 
-const KEY = ['tokens']
+const KEY = [TEAM, 'tokens']
 
 /** The access tokens: create and revoke them. */
 export function Tokens() {
@@ -25,7 +27,7 @@ export function Tokens() {
   const created = (token: NewToken) => {
     setCreating(false)
     setMade(token)
-    void queries.invalidateQueries({ queryKey: KEY })
+    void queries.invalidateQueries({ queryKey: [TEAM] })
   }
   if (error) return <Problem error={error} onRetry={() => void refetch()} />
   if (!data) return <p className="quiet">{text.loading}</p>
@@ -49,24 +51,20 @@ interface ListProps {
 }
 
 function List({ tokens, onRevoke }: ListProps) {
-  const { columns } = text.tokens
   return (
-    <ul className="tokens">
+    <ul className="entries">
       {tokens.map((token) => (
         <li key={token.id}>
-          <div className="tokens__who">
-            <strong>{token.name}</strong>
-            <span className="quiet">
-              {[text.roles[token.scope], token.person !== token.name && token.person]
-                .concat(token.groups)
-                .filter(Boolean)
-                .join(' · ')}
-            </span>
+          <div className="entries__who">
+            <strong>{onOneLine(token.name)}</strong>
+            <span className="quiet">{about(token)}</span>
           </div>
-          <span className="quiet">
-            {columns.created} <Ago moment={token.createdAt} />
-          </span>
-          <Expiry token={token} />
+          <div className="entries__facts">
+            <span>
+              {text.tokens.created} <Ago moment={token.createdAt} />
+            </span>
+            <Expiry token={token} />
+          </div>
           <button
             type="button"
             className="button button--danger"
@@ -81,19 +79,23 @@ function List({ tokens, onRevoke }: ListProps) {
   )
 }
 
+/** What a token may do, for whom, and where. */
+function about({ scope, name, person, groups, host }: Token): string {
+  return [
+    text.roles[scope],
+    ...(person === name ? [] : [onOneLine(person)]),
+    ...groups.map(onOneLine),
+    ...(host === null ? [] : [text.tokens.onlyFor(onOneLine(host))]),
+  ].join(' · ')
+}
+
 function Expiry({ token }: { readonly token: Token }) {
-  const { columns, never, expired } = text.tokens
-  if (!token.expiresAt) {
-    return (
-      <span className="quiet">
-        {columns.expires}: {never}
-      </span>
-    )
-  }
+  const { expires, expired, neverExpires } = text.tokens
+  if (!token.expiresAt) return <span>{neverExpires}</span>
   const isOver = Date.parse(token.expiresAt) <= Date.now()
   return (
-    <span className={isOver ? 'tokens__over' : 'quiet'}>
-      {isOver ? expired : columns.expires} <Ago moment={token.expiresAt} />
+    <span className={isOver ? 'entries__over' : undefined}>
+      {isOver ? expired : expires} <Ago moment={token.expiresAt} />
     </span>
   )
 }
@@ -110,7 +112,7 @@ function Revoke({ token, onClose }: RevokeProps) {
     mutationFn: () => client.revokeToken(token.id),
     onSuccess: () => {
       say(text.tokens.revoked(token.name))
-      void queries.invalidateQueries({ queryKey: KEY })
+      void queries.invalidateQueries({ queryKey: [TEAM] })
       onClose()
     },
   })

@@ -1,0 +1,105 @@
+"""Watches the processes of this machine's agents, which the server can't see."""
+
+import json
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from callboard.events.json_values import Object, as_list, as_object, as_text, objects
+from callboard.relay.batches import SIGHTING
+from callboard.relay.outbox import Outbox
+from callboard.systems.current import system
+from callboard.systems.processes import is_alive
+
+EVERY: Final = 1.0
+"""Seconds between two looks, while there is an agent."""
+UNHELD_SECS: Final = 10.0
+"""A held hook comes back within seconds of a restart; one that doesn't is gone."""
+_MOST: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedClient:
+    """The client of a plate. holds: the questions for which a hook should be waiting."""
+
+    plate: str
+    pid: int | None
+    start: str | None
+    boot_id: str
+    holds: tuple[str, ...]
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its process is gone."""
+        if self.pid is None:
+            return False
+        here = system.boot_id()
+        if self.boot_id and here and self.boot_id != here:
+            return True
+        return not is_alive(self.pid, self.start)
+
+
+class ProcessWatch:
+    """Reports processes that end, and questions whose hooks don't come back.
+
+    held: the questions whose hooks wait here. gone: reports one that no hook waits for.
+    """
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        now: Callable[[], float],
+        held: Callable[[], Collection[str]],
+        gone: Callable[[str], None],
+    ) -> None:
+        self._outbox = outbox
+        self._now = now
+        self._held = held
+        self._gone = gone
+        self._watched: list[WatchedClient] = []
+        self._ended: set[str] = set()
+        self._unheld: dict[str, float] = {}
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is anything to look at."""
+        return bool(self._watched)
+
+    def watch(self, data: Object) -> None:
+        """The server says which clients are on its board."""
+        told = objects(as_list(data.get("plates"))[:_MOST])
+        self._watched = [_client(one) for one in told]
+        self._ended &= {one.plate for one in self._watched}
+
+    def look(self) -> None:
+        """Report what has ended since the last look."""
+        for one in self._watched:
+            if one.plate not in self._ended and one.has_ended:
+                told = {"plate": one.plate, "event": "process_exit"}
+                body = json.dumps({**told, "pid": one.pid, "start": one.start}).encode()
+                with suppress(OSError):  # Full disk: the next look tries again.
+                    self._outbox.add(SIGHTING, body)
+                    self._ended.add(one.plate)
+
+    def look_for_hooks(self) -> None:
+        """Report the questions whose hooks have been gone for too long."""
+        now, held = self._now(), set(self._held())
+        asked = {hold for one in self._watched for hold in one.holds}
+        self._unheld = {hold: self._unheld.get(hold, now) for hold in asked - held}
+        for hold, since in list(self._unheld.items()):
+            if now - since >= UNHELD_SECS:
+                self._gone(hold)
+                self._unheld[hold] = now
+
+
+def _client(told: Object) -> WatchedClient:
+    pid, start = told.get("pid"), told.get("start")
+    holds = (one for one in as_list(told.get("holds")) if isinstance(one, str))
+    return WatchedClient(
+        as_text(as_object(told).get("plate")),
+        pid if isinstance(pid, int) else None,
+        start if isinstance(start, str) else None,
+        as_text(told.get("boot")),
+        tuple(holds),
+    )

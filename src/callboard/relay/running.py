@@ -1,0 +1,147 @@
+"""A relay from start to stop."""
+
+import asyncio
+import logging
+import secrets
+import signal
+from collections.abc import Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from callboard.board.hook_folders import make_folders, spool_folder, write_connection
+from callboard.board.spool.files import Spool
+from callboard.clock import SystemClock
+from callboard.disk.locks import try_lock
+from callboard.disk.private import make_own_folder, open_private
+from callboard.errors import ConflictError, StoreError
+from callboard.events.json_values import Object
+from callboard.relay.commands import Commands, decide_with
+from callboard.relay.hooks import RelayHooks
+from callboard.relay.http import HttpConnection, ServerUrl
+from callboard.relay.outbox import Outbox
+from callboard.relay.processes import EVERY, ProcessWatch
+from callboard.relay.settings import RelaySettings, hooks_of, read_settings
+from callboard.relay.uplink import Uplink
+from callboard.systems.current import system
+from callboard.systems.folder_watch import FolderWatch
+from callboard.waiting import wait_any
+
+_log = logging.getLogger(__name__)
+
+_LOOK_AT_SPOOL: Final = 2.0
+"""Seconds between two looks at the spool; the system usually reports a new file at once."""
+_LONGEST_HEAD: Final = 65_536
+
+
+class Relay:
+    """Reports this machine's agents to the server, and hands its decisions to their hooks.
+
+    folder: where the relay keeps its settings, its outbox and the hooks folder.
+    """
+
+    def __init__(self, folder: Path, settings: RelaySettings, version: str) -> None:
+        self._folder = folder
+        self._settings = settings
+        self._version = version
+        self._clock = SystemClock()
+        self._outbox = Outbox(folder / "outbox", lambda: self._uplink.wake())
+        self._outbox.open()
+        url, ca_file = ServerUrl.parse(settings.server), settings.ca_file
+        certificates = None if ca_file is None else Path(ca_file)
+        self._up = HttpConnection(url, settings.token, certificates)
+        self._down = HttpConnection(url, settings.token, certificates)
+        self._uplink = Uplink(self._outbox, self._up.post, self._clock, settings.name)
+        self._token = f"cb_{secrets.token_urlsafe(32)}"
+        spool = Spool(hooks_of(folder), self._clock)
+        self._spool = spool
+        self._hooks = RelayHooks(self._outbox, spool, self._token, lambda: self._watch.look())
+        self._watch = ProcessWatch(
+            self._outbox, self._clock.monotonic, lambda: self._hooks.holds, self._hooks.gone
+        )
+        self._commands = Commands(
+            self._outbox,
+            self._hello,
+            {
+                "decide": decide_with(self._hooks.decide),
+                "watch": self._watch.watch,
+            },
+        )
+
+    def _hello(self) -> Object:
+        return {
+            "name": self._settings.name,
+            "bootId": system.boot_id(),
+            "version": self._version,
+            "holds": self._hooks.holds[:1000],
+        }
+
+    async def run(self, stopping: asyncio.Event) -> None:
+        """Run until `stopping`; RelayRefused if the server doesn't accept this machine."""
+        hooks = hooks_of(self._folder)
+        make_folders(hooks)
+        server = await asyncio.start_server(
+            self._hooks.serve, "127.0.0.1", 0, limit=_LONGEST_HEAD, backlog=256
+        )
+        port = server.sockets[0].getsockname()[1]
+        write_connection(hooks, f"127.0.0.1:{port}", self._token)
+        _log.info("Reporting to %s as %s.", self._settings.server, self._settings.name)
+        try:
+            await _all(
+                stopping.wait(),
+                self._uplink.run(),
+                self._commands.run(self._down, self._clock),
+                self._follow_spool(),
+                self._follow_processes(),
+            )
+        finally:
+            server.close()
+            self._hooks.close()
+            self._up.close()
+            self._down.close()
+            await asyncio.sleep(0.1)  # Waiting hooks are told to come back to the next relay.
+            self._spool.close()
+
+    async def _follow_spool(self) -> None:
+        news = asyncio.Event()
+        watch = FolderWatch(spool_folder(hooks_of(self._folder)), news.set)
+        try:
+            while True:
+                news.clear()
+                watch.renew()
+                with suppress(StoreError):
+                    await self._hooks.take_all_spooled()
+                await wait_any(news.wait(), timeout=_LOOK_AT_SPOOL)
+        finally:
+            watch.close()
+
+    async def _follow_processes(self) -> None:
+        while True:
+            await self._clock.sleep(EVERY)
+            if self._watch.is_needed:
+                self._watch.look()
+                self._watch.look_for_hooks()
+
+
+async def _all(
+    stopped: Coroutine[object, None, object], *works: Coroutine[object, None, None]
+) -> None:
+    """Work until the first one ends, whose error is raised; the others are cancelled."""
+    await wait_any(stopped, *works)
+
+
+async def _run(folder: Path, version: str) -> None:
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for one in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(one, stopping.set)
+    await Relay(folder, read_settings(folder), version).run(stopping)
+
+
+def run_relay(folder: Path, version: str) -> None:
+    """Run the relay of a folder; ConflictError if another process already does."""
+    make_own_folder(folder)
+    lock = open_private(folder / "lock")
+    if not try_lock(lock):
+        raise ConflictError("A relay is already running on this machine: callboard hosts")
+    asyncio.run(_run(folder, version))

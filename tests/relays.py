@@ -1,0 +1,109 @@
+"""A relay in a process of its own, with its own home: another machine, as far as it can tell."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.servers import READY_WITHIN, Server
+
+import callboard.hookclient
+from callboard.relay.settings import hooks_of
+
+
+@dataclass
+class RelayProcess:
+    """`callboard relay`, which can be killed and started again."""
+
+    home: Path
+    name: str
+    process: asyncio.subprocess.Process | None = None
+    log: list[str] = field(default_factory=list)
+    _reading: asyncio.Task[None] | None = None
+
+    @property
+    def folder(self) -> Path:
+        return self.home / "callboard" / "relay"
+
+    @property
+    def hooks(self) -> Path:
+        return hooks_of(self.folder)
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {**os.environ, "XDG_DATA_HOME": str(self.home)}
+
+    async def start(self, *options: str) -> None:
+        """Start it, and return when hooks find it."""
+        (self.hooks / "connection").unlink(missing_ok=True)
+        self.process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "callboard", "relay", *options,
+            env=self.env, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        self._reading = asyncio.create_task(self._read_log())
+        async with asyncio.timeout(READY_WITHIN):
+            while not (self.hooks / "connection").exists():
+                assert self.process.returncode is None, self.log
+                await asyncio.sleep(0.02)
+
+    async def _read_log(self) -> None:
+        assert self.process is not None
+        assert self.process.stderr is not None
+        async for line in self.process.stderr:
+            self.log.append(line.decode().rstrip())
+
+    async def pair(self, server: Server) -> None:
+        """Pair with a server and start."""
+        code = await pairing_code(server)
+        await self.start("--server", server.url, "--pair", code, "--name", self.name)
+
+    async def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        assert self.process is not None
+        if self.process.returncode is None:
+            self.process.send_signal(how)
+        async with asyncio.timeout(READY_WITHIN):
+            code = await self.process.wait()
+            if self._reading is not None:
+                await self._reading
+        return code
+
+    async def hook(self, payload: dict[str, Any], *more: str) -> asyncio.subprocess.Process:
+        """Start the real client of a hook with a payload."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-I", "-S", str(callboard.hookclient.__file__), str(self.hooks),
+            "claude", *more, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(payload).encode())
+        process.stdin.close()
+        return process
+
+
+async def pairing_code(server: Server) -> str:
+    """What `callboard pair` prints on the server's machine."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "callboard", "pair", f"--db={server.db}", "--json",
+        stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    told, _ = await process.communicate()
+    code: str = json.loads(told)["code"]
+    return code
+
+
+@asynccontextmanager
+async def relaying(home: Path, name: str, server: Server) -> AsyncGenerator[RelayProcess]:
+    """A paired relay that is stopped at the end."""
+    relay = RelayProcess(home, name)
+    try:
+        await relay.pair(server)
+        yield relay
+    finally:
+        if relay.process is not None and relay.process.returncode is None:
+            await relay.stop(signal.SIGKILL)
