@@ -86,9 +86,7 @@ class Drive:
         self._finished: dict[str, Outcome] = {}
         self._handled: list[str] = []
         self._error: BaseException | None = None
-        self._attend = False
-        self._news = False
-        self._more = False
+        self._attend = self._news = self._more = False
         live.listeners.append(self._notice)
 
     async def run(
@@ -128,7 +126,7 @@ class Drive:
         if self._unknown_phase is not None:
             await self._find_phase(self._unknown_phase)
             return True
-        over = self._live.epoch is None and not self._starting
+        over = self._live.epoch is None and not self._starting and not self._is_held_back
         self._act()
         if (over or self._leaving()) and not self._tasks and not self._people.asked:
             return False
@@ -169,16 +167,16 @@ class Drive:
         if self._live.log.is_cut_off:
             # Another process may drive the session soon, and would start these agents again.
             self._stop_agents("stopped")
+        elif self._is_held_back:
+            self.nudge()
         if head is None or head > self._live.view.position:
             self._news = True
             self._wake.set()
 
     def _notice(self, events: list[Event]) -> None:
         """An agent's question has to go to people, even if this process wrote the event."""
-        for event in events:
-            if event.name == names.REQUESTED:
-                self.nudge()
-                return
+        if any(event.name == names.REQUESTED for event in events):
+            self.nudge()
 
     def _slot_granted(self, error: BaseException | None) -> None:
         self._error = self._error or error
@@ -228,7 +226,7 @@ class Drive:
     def _follow(self, scene: Scene, decision: d.Decision) -> bool:
         """Add a decision's events to the batch; False if there is nothing more to decide."""
         if isinstance(decision, d.Start):
-            if self._leaving():
+            if self._leaving() or self._live.log.is_cut_off:
                 self._declined = True
                 return False
             limit, runs = scene.step.phase.limit, decision.runs
@@ -247,6 +245,11 @@ class Drive:
             return True
         self._wake_at = decision.until if isinstance(decision, d.Wait) else None
         return False
+
+    @property
+    def _is_held_back(self) -> bool:
+        """Whether agents are to start as soon as the log can be reached again."""
+        return self._declined and not self._leaving()
 
     def _place(self, scene: Scene, run: str) -> RunPlace:
         attempt = start(scene, run)
@@ -366,9 +369,7 @@ class Drive:
         if self._wake_at is None and not waiting:
             return None
         idle = waiting if self._people.can_ask else islice(waiting, 1)
-        waits: list[float] = []
-        if self._wake_at is not None:
-            waits.append((self._wake_at - clock.now_ms()) / 1000)
+        waits = [] if self._wake_at is None else [(self._wake_at - clock.now_ms()) / 1000]
         now, never = clock.monotonic(), float("inf")
         waits += [self._expires_at(desk, never) - now for desk in idle]
         soonest = min(waits, default=never)

@@ -224,7 +224,8 @@ class EventLog(Protocol):
     def is_cut_off(self) -> bool:
         """Whether others may take our leases by now, because the log can't be reached.
 
-        Every listener is called when this becomes true. A driver then stops its agents.
+        Every listener is called when this changes. Meanwhile a driver stops its agents, and starts
+        none.
         """
         ...
 

@@ -94,6 +94,23 @@ async def test_a_driver_that_is_cut_off_stops_its_agent_and_starts_it_again_late
     assert frozen.effects == [2, 99]
 
 
+async def test_a_driver_starts_no_agent_while_it_is_cut_off(frozen: Frozen):
+    driving = await frozen.rig.start(frozen.flow)
+    handle = frozen.rig.log.log
+    assert isinstance(handle, MemoryLog)
+    handle.is_cut_off = True
+    handle.listeners.wake_all()
+    await frozen.rig.clock.advance(60)
+    assert len(await frozen.rig.events("started")) == 2  # The workflow, and the first attempt.
+    handle.is_cut_off = False
+    handle.listeners.wake_all()
+    await frozen.rig.clock.advance(0)
+    frozen.gates[1].set()
+    assert (await driving).status == "completed"
+    assert frozen.effects == [2, 99]
+    assert len(await frozen.rig.events("interrupted")) == 1
+
+
 async def test_after_a_failover_a_driven_session_is_read_again(frozen: Frozen):
     driving = await frozen.rig.start(frozen.flow)
     handle = frozen.rig.log.log

@@ -266,14 +266,15 @@ class Liveness:
         self._ready.set()
         self._away_since = None
         self._failure = None
-        self._connector.is_cut_off = False
+        self._note_cut_off(False)
         self._stop_timer()
         after = self._handle.cut_off_after
-        self._cutting_off = self._loop.call_later(after, self._cut_off)
+        self._cutting_off = self._loop.call_later(after, self._note_cut_off, True)
 
-    def _cut_off(self) -> None:
-        self._connector.is_cut_off = True
-        self._heard("a lost connection")
+    def _note_cut_off(self, is_cut_off: bool) -> None:
+        if self._connector.is_cut_off != is_cut_off:
+            self._connector.is_cut_off = is_cut_off
+            self._heard("a connection that was lost, or is back")
 
     def _stop_timer(self) -> None:
         if self._cutting_off is not None:
