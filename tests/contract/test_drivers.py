@@ -134,11 +134,6 @@ class TestTemporalDriver(DriverContract):
     def fleet(self, tmp_path: Path, postgres: PostgresServer, temporal: TemporalServer) -> Fleet:
         return TemporalFleet(tmp_path, postgres, temporal, "temporal")
 
-    # Temporal prefers the worker that asked last, so a session may come to the wrong one for long.
-    @pytest.mark.long
-    async def test_a_phase_that_only_some_workers_know(self, fleet: Fleet) -> None:
-        await super().test_a_phase_that_only_some_workers_know(fleet)
-
 
 @pytest.mark.long
 class TestTemporalDriverWithoutWorkflows(DriverContract):

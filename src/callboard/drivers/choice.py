@@ -86,7 +86,8 @@ def _procrastinate(name: str, driven: Driven, concurrency: int) -> Engine:
 
 def _temporal(name: str, driven: Driven, concurrency: int) -> Engine:
     with _installed("temporal"):
-        from callboard.drivers.temporal_engine import StandaloneJobs, TemporalEngine, WorkflowJobs
+        from callboard.drivers.temporal_engine import TemporalEngine
+        from callboard.drivers.temporal_executions import StandaloneJobs, WorkflowJobs
         from callboard.log.postgres.connections import AtAddress
     if not isinstance(driven.log, AtAddress):
         raise _not_shared(name)

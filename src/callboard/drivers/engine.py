@@ -4,18 +4,28 @@ from collections.abc import Collection
 from typing import Protocol
 
 from callboard.drivers.local import LocalDriver, Manner
+from callboard.errors import WorkflowNotFound
 
 
 class JobRunner(Protocol):
     """The part of a dispatcher that an engine's worker calls."""
 
-    async def drive(self, session_id: str) -> None:
-        """Drive a session until it waits, pauses or ends. Never raises a CallboardError."""
+    async def drive(self, session_id: str) -> str | None:
+        """Drive a session until it waits, pauses or ends. Never raises a CallboardError.
+
+        Returns the engine's id of the worker that has to continue, if this one lacks a phase.
+        """
         ...
 
     async def registered(self, engine_worker: str | None) -> None:
         """Record that sessions are driven here, and the engine's id of this process."""
         ...
+
+
+def successor(error: Exception) -> str | None:
+    """The engine's id of the worker that can continue where a drive failed with this error."""
+    worker = error.context.get("engine_worker") if isinstance(error, WorkflowNotFound) else None
+    return str(worker) if worker else None
 
 
 class Engine(Protocol):

@@ -5,16 +5,14 @@ None exists while a session waits for a person or a time, and Temporal retries n
 
 import asyncio
 import logging
-import re
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import suppress
 from datetime import timedelta
 from itertools import islice
-from typing import Final, Protocol, TypeVar
+from typing import TypeVar
 
 from temporalio import activity
 from temporalio.client import Client
-from temporalio.common import ActivityIDConflictPolicy
 from temporalio.service import RPCError
 from temporalio.worker import (
     CustomSlotSupplier,
@@ -32,105 +30,27 @@ from temporalio.worker import (
 from callboard.clock import Clock
 from callboard.drivers.engine import JobRunner
 from callboard.drivers.temporal_connection import PASSING, connect, is_away, refused
-from callboard.drivers.temporal_jobs import BEAT_EVERY, DRIVE, LIMITS, WAKE, SessionWorkflow
+from callboard.drivers.temporal_executions import (
+    Jobs,
+    WorkflowJobs,
+    job_id,
+    queue_of,
+    queue_of_worker,
+)
+from callboard.drivers.temporal_jobs import BEAT_EVERY, DRIVE, DriveEnd, SessionWorkflow
 from callboard.errors import ServerUnreachable
-from callboard.ids import keyed_id
 from callboard.waiting import wait_any
 
 T = TypeVar("T")
-
-_PREFIX: Final = "callboard."
-# Those that need no quoting in a query, and that Temporal does not find too long.
-_PLAIN_ID = re.compile(r"[\w.:-]{1,200}", re.ASCII)
 
 _ASKED_AT_ONCE = 100
 _RESTART_AFTER = 1.0
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 1.0
 _SHUT_DOWN_WITHIN = 5.0
-_RPC_WITHIN = timedelta(seconds=5)
-# A worker that dies with a workflow task keeps others from it for so long.
-_TASK_WITHIN = timedelta(seconds=2)
 _WORKFLOW_TASKS = 100
 
 _log = logging.getLogger(__name__)
-
-
-def queue_of(workflow: str) -> str:
-    """The name of a workflow's task queue, which only workers that know the workflow poll."""
-    return _PREFIX + workflow
-
-
-def job_id(session_id: str) -> str:
-    """The id of a session's execution: there is at most one at a time."""
-    if _PLAIN_ID.fullmatch(session_id):
-        return _PREFIX + session_id
-    return f"{_PREFIX}~{keyed_id(session_id)}"
-
-
-class Jobs(Protocol):
-    """How a session becomes an execution in Temporal."""
-
-    async def wake(self, session_id: str, queue: str) -> None:
-        """Have the session driven, or once more if it is being driven."""
-        ...
-
-    def running(self, query: str) -> Awaitable[list[str]]:
-        """The ids of the executions that match this query."""
-        ...
-
-
-class WorkflowJobs:
-    """A workflow execution for each session; a wake is a signal, so none is lost."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    async def wake(self, session_id: str, queue: str) -> None:
-        """Signal the session's workflow, and start it if it is not running."""
-        await self._client.start_workflow(
-            SessionWorkflow.run,
-            session_id,
-            id=job_id(session_id),
-            task_queue=queue,
-            start_signal=WAKE,
-            task_timeout=_TASK_WITHIN,
-            rpc_timeout=_RPC_WITHIN,
-        )
-
-    async def running(self, query: str) -> list[str]:
-        """The ids of the workflows that match this query and have not ended."""
-        given = f"WorkflowId IN ({query}) AND ExecutionStatus = 'Running'"
-        found = self._client.list_workflows(given, rpc_timeout=_RPC_WITHIN)
-        return [one.id async for one in found]
-
-
-class StandaloneJobs:
-    """An activity for each session, without a workflow: faster, and a public preview of Temporal.
-
-    A wake in the last moment of a drive has no effect; the dispatcher looks again after each drive.
-    """
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    async def wake(self, session_id: str, queue: str) -> None:
-        """Start the session's activity, unless it is queued or running."""
-        await self._client.start_activity(
-            DRIVE,
-            session_id,
-            id=job_id(session_id),
-            task_queue=queue,
-            id_conflict_policy=ActivityIDConflictPolicy.USE_EXISTING,
-            rpc_timeout=_RPC_WITHIN,
-            **LIMITS,
-        )
-
-    async def running(self, query: str) -> list[str]:
-        """The ids of the activities that match this query and have not ended."""
-        given = f"ActivityId IN ({query}) AND ExecutionStatus = 'Running'"
-        found = self._client.list_activities(given, rpc_timeout=_RPC_WITHIN)
-        return [one.activity_id async for one in found]
 
 
 class DriveRoom(CustomSlotSupplier):
@@ -142,10 +62,10 @@ class DriveRoom(CustomSlotSupplier):
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._drives: set[asyncio.Task[None]] = set()
+        self._drives: set[asyncio.Task[str | None]] = set()
         self._left = asyncio.Event()
 
-    def __iter__(self) -> Iterator[asyncio.Task[None]]:
+    def __iter__(self) -> Iterator[asyncio.Task[str | None]]:
         """The drives that are under way."""
         return iter(tuple(self._drives))
 
@@ -154,12 +74,12 @@ class DriveRoom(CustomSlotSupplier):
         """Whether no further session can be driven now."""
         return len(self._drives) >= self._size
 
-    def enter(self, drive: asyncio.Task[None]) -> None:
+    def enter(self, drive: asyncio.Task[str | None]) -> None:
         """Count a drive until it is done."""
         self._drives.add(drive)
         drive.add_done_callback(self._leave)
 
-    def _leave(self, drive: asyncio.Task[None]) -> None:
+    def _leave(self, drive: asyncio.Task[str | None]) -> None:
         self._drives.discard(drive)
         self._left.set()
 
@@ -205,6 +125,7 @@ class TemporalEngine:
         self._make_jobs = jobs
         self._room = DriveRoom(concurrency)
         self._jobs: Jobs | None = None
+        self._identity: str | None = None
         self._connecting = asyncio.Lock()
         self._runner: JobRunner | None = None
         self._workers: dict[str, Worker] = {}
@@ -229,8 +150,10 @@ class TemporalEngine:
             _log.warning("%s Until then, sessions that have work to do wait.", error.message)
             return
         if self._concurrency:
-            self._tasks = [asyncio.create_task(self._work(client, one)) for one in self._queues]
-            await runner.registered(client.identity)
+            self._identity = client.identity
+            queues = [*self._queues, queue_of_worker(self._identity)]
+            self._tasks = [asyncio.create_task(self._work(client, one)) for one in queues]
+            await runner.registered(self._identity)
 
     async def _connect(self) -> Client:
         client = await connect()
@@ -321,27 +244,30 @@ class TemporalEngine:
         )
 
     @activity.defn(name=DRIVE)
-    async def _run(self, session_id: str) -> bool:
+    async def _run(self, session_id: str) -> DriveEnd:
         """Drive a session to where it waits, whatever Temporal thinks of this execution meanwhile.
 
         An event loop that was blocked misses heartbeats; then the execution is over, but this
-        process still owns the session, and no other can drive it. Returns whether it was driven;
-        if not, another worker has to.
+        process still owns the session, and no other can drive it.
         """
         if self._room.is_full or self._stopping or self._runner is None:
-            return False
+            return DriveEnd(driven=False)
         drive = asyncio.create_task(self._runner.drive(session_id))
         self._room.enter(drive)
         while not drive.done():
             if activity.is_worker_shutdown() and not self._stopping:
-                return True  # This worker failed. Its successor polls when nothing runs here.
+                # This worker failed. Its successor polls when nothing runs here.
+                return DriveEnd(driven=True)
             with suppress(asyncio.CancelledError):
                 activity.heartbeat()
                 await asyncio.wait({drive}, timeout=BEAT_EVERY)
         if drive.cancelled():
-            return False
-        drive.result()
-        return True
+            return DriveEnd(driven=False)
+        worker = drive.result()
+        if worker is None or worker == self._identity:
+            return DriveEnd(driven=True)
+        queue = queue_of_worker(worker)
+        return DriveEnd(True, await self._patiently(lambda jobs: jobs.hand_over(session_id, queue)))
 
     async def _patiently(self, call: Callable[[Jobs], Awaitable[T]]) -> T:
         """Make a call, again and again while Temporal is away."""

@@ -4,6 +4,7 @@ Temporal replays the workflow from its history, so it does nothing but wait, and
 care: executions that started before a change continue after it.
 """
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, TypedDict
 
@@ -20,6 +21,18 @@ BEAT_EVERY: Final = 0.3
 
 HANDED_BACK_FOR: Final = timedelta(seconds=0.5)
 """How long a session that a worker handed back waits for another one."""
+
+
+HANDED_OVER_FOR: Final = timedelta(seconds=5)
+"""How long a session waits for the worker that it was handed to, which may have stopped."""
+
+
+@dataclass(frozen=True)
+class DriveEnd:
+    """How an activity ended: whether it drove the session, and which queue has to continue."""
+
+    driven: bool
+    queue: str | None = None
 
 
 class JobLimits(TypedDict):
@@ -54,22 +67,32 @@ class SessionWorkflow:
     @workflow.run
     async def run(self, session_id: str) -> None:
         """Drive the session at least once."""
+        queue: str | None = None
         while True:
             self._is_woken = False
-            if not await _drive(session_id):
+            end = await _drive(session_id, queue)
+            queue = end.queue
+            if not end.driven:
                 # Its worker was full or is stopping; others may have room.
                 await workflow.sleep(HANDED_BACK_FOR)
-            elif not self._is_woken:
+            elif queue is None and not self._is_woken:
                 return
             if workflow.info().is_continue_as_new_suggested():
                 workflow.continue_as_new(session_id)
 
 
-async def _drive(session_id: str) -> bool:
-    """Have the session driven; returns whether a worker did."""
+async def _drive(session_id: str, queue: str | None) -> DriveEnd:
+    """Have the session driven, by a certain worker if there is a queue."""
     try:
-        return await workflow.execute_activity(DRIVE, session_id, result_type=bool, **LIMITS)
+        return await workflow.execute_activity(
+            DRIVE,
+            session_id,
+            result_type=DriveEnd,
+            task_queue=queue,
+            schedule_to_start_timeout=HANDED_OVER_FOR if queue else None,
+            **LIMITS,
+        )
     except ActivityError:
         # Its worker died or hangs, or the activity was ended by hand. The log tells the rest.
         workflow.logger.info("The drive of session %s ended without a result", session_id)
-        return True
+        return DriveEnd(driven=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from callboard.clock import Clock
 from callboard.drivers.backlog import Backlog
-from callboard.drivers.engine import Engine, LocalEngine
+from callboard.drivers.engine import Engine, LocalEngine, successor
 from callboard.drivers.local import LocalDriver, Manner
 from callboard.drivers.lookout import PAGE, Lookout, is_behind
 from callboard.errors import CallboardError, OwnershipLost, SessionOwned, WorkflowNotFound
@@ -127,10 +127,9 @@ class Dispatcher:
         await _end(list(self._driving.values()))
 
     async def _wait_for_drives(self, grace: float) -> None:
-        if not self._driving or grace <= 0:
-            return
-        # `asyncio.wait` does not cancel the drives when the time is up: `_end` does, once.
-        await wait_any(self._clock.sleep(grace), asyncio.wait(self._driving.values()))
+        if self._driving and grace > 0:
+            # `asyncio.wait` does not cancel the drives when the time is up: `_end` does, once.
+            await wait_any(self._clock.sleep(grace), asyncio.wait(self._driving.values()))
 
     def wake(self, session_id: str) -> None:
         """Drive a session now, even one that was left alone, such as a fork with `run=False`."""
@@ -139,21 +138,22 @@ class Dispatcher:
             self._backlog.add(session_id)
             self._pump()
 
-    async def drive(self, session_id: str) -> None:
-        """Drive a session that an engine gave to this process, until it waits, pauses or ends."""
+    async def drive(self, session_id: str) -> str | None:
+        """Drive a session that an engine gave to this process; see `JobRunner`."""
         if session_id in self._jobs:
-            return  # A job that came twice.
+            return None  # A job that came twice.
         self._jobs.add(session_id)
         try:
             await self._driver.carry_on(session_id, self._manner)
         except (SessionOwned, OwnershipLost):
-            return  # Its owner continues; if that dies, the dispatcher notices it.
+            return None  # Its owner continues; if that dies, the dispatcher notices it.
         except Exception as error:
             await self._excuse(session_id, error)
-            return
+            return successor(error)
         finally:
             self._jobs.discard(session_id)
         self._written([session_id])
+        return None
 
     def _written(self, streams: Collection[str]) -> None:
         """Look at streams that were written to, except by a drive in this process."""
@@ -351,10 +351,10 @@ class Dispatcher:
 
     async def _excuse(self, session_id: str, error: Exception) -> None:
         """Log why a session could not be driven, and try it again later."""
-        is_elsewhere = isinstance(error, WorkflowNotFound)
-        if not is_elsewhere:
+        failed = not isinstance(error, WorkflowNotFound)
+        if failed:
             _tell(f"Session {session_id} could not be continued", error)
-        await self._put_off(session_id, failed=not is_elsewhere)
+        await self._put_off(session_id, failed=failed)
 
     async def _put_off(self, session_id: str, *, failed: bool, owner: object | None = None) -> None:
         head: int | None = None

@@ -146,6 +146,7 @@ class Drive:
                     f"{phase!r}. Process {other.pid} on {other.host} has it, and continues.",
                     workflow=name,
                     phase=phase,
+                    engine_worker=other.described.engine_worker,
                 )
         self._lost_phases.add(phase)
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from temporalio import activity
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
@@ -15,12 +16,14 @@ from tools.temporal_server import TemporalServer, running_temporal
 
 from callboard.clock import SystemClock
 from callboard.drivers.temporal_connection import connect
-from callboard.drivers.temporal_engine import (
+from callboard.drivers.temporal_engine import TemporalEngine
+from callboard.drivers.temporal_executions import (
     StandaloneJobs,
-    TemporalEngine,
     WorkflowJobs,
     job_id,
+    queue_of_worker,
 )
+from callboard.drivers.temporal_jobs import DRIVE, DriveEnd
 from callboard.errors import ServerUnreachable, ValidationError
 from callboard.ids import short_id
 
@@ -35,12 +38,14 @@ class Runner:
         self.ended: list[str] = []
         self.worker: str | None = None
         self.gate = asyncio.Event()
+        self.successor: str | None = None
 
-    async def drive(self, session_id: str) -> None:
+    async def drive(self, session_id: str) -> str | None:
         self.driven.append(session_id)
         try:
             await self.gate.wait()
             self.ended.append("done")
+            return self.successor
         except asyncio.CancelledError:
             self.ended.append("cancelled")
             raise
@@ -132,6 +137,49 @@ async def test_a_wake_during_a_drive_is_not_lost(w: str, address: str):
         await runner.drives(2)
         await is_over(engine, "again")
     assert runner.driven == ["again", "again"]
+
+
+class Successor:
+    """A worker that has the phase which others lack."""
+
+    def __init__(self) -> None:
+        self.driven = asyncio.Event()
+
+    @activity.defn(name=DRIVE)
+    async def drive(self, session_id: str) -> DriveEnd:
+        self.driven.set()
+        return DriveEnd(driven=True)
+
+
+@pytest.mark.parametrize("jobs", [WorkflowJobs, StandaloneJobs])
+async def test_a_session_is_handed_to_the_worker_that_has_its_phase(
+    w: str, address: str, jobs: type[WorkflowJobs | StandaloneJobs]
+):
+    successor, queue = Successor(), queue_of_worker(w)
+    other = Worker(await connect(), task_queue=queue, activities=[successor.drive])
+    async with started(w, jobs=jobs) as (engine, runner), other:
+        runner.successor = w
+        runner.gate.set()
+        await engine.wake("handed", w)
+        async with asyncio.timeout(PATIENCE):
+            await successor.driven.wait()
+        await is_over(engine, "handed")
+    assert runner.driven == ["handed"]
+
+
+@pytest.mark.parametrize("jobs", [WorkflowJobs, StandaloneJobs])
+async def test_a_successor_that_is_gone_is_not_waited_for(
+    w: str, address: str, jobs: type[WorkflowJobs | StandaloneJobs]
+):
+    async with started(w, jobs=jobs) as (engine, runner):
+        runner.successor = f"gone {w}"
+        runner.gate.set()
+        await engine.wake("left", w)
+        await runner.drives(1)
+        await is_over(engine, "left")
+        runner.successor = None
+        await engine.wake("left", w)
+        await runner.drives(2)
 
 
 async def test_missed_heartbeats_do_not_stop_a_drive(w: str, address: str):
