@@ -192,5 +192,9 @@ async def fleet_of(
     try:
         await fleet.start()
         yield fleet
+    except BaseException:
+        for server in fleet.servers:
+            print(f"-- server at {server.port}", *server.log[-400:], sep="\n")
+        raise
     finally:
         await fleet.end()

@@ -109,9 +109,12 @@ class Plates:
         """Every plate of this host with a request whose outcome is not confirmed, closed or not."""
         return await self._reader.here(Query("plates", {"awaits_outcome": 1}))
 
-    async def get(self, plate_id: str) -> Plate:
-        """One plate."""
-        return (await self.store.load(plate_id)).plate
+    async def get(self, plate_id: str, *, dismissed: bool = False) -> Plate:
+        """One plate on the board; with `dismissed`, a hidden one too."""
+        plate = (await self.store.load(plate_id)).plate
+        if plate.dismissed and not dismissed:
+            raise PlateNotFound(f"Plate {plate_id!r} was dismissed.", plate_id=plate_id)
+        return plate
 
     async def events(self, plate_id: str, after: int = 0, limit: Limit = None) -> list[Event]:
         """What happened on a plate after a position."""

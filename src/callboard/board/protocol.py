@@ -38,7 +38,7 @@ class BoardPlates(Protocol):
         ...
 
     async def get(self, plate_id: str) -> Plate:
-        """One plate; PlateNotFound if it doesn't exist."""
+        """One plate; PlateNotFound if it doesn't exist or was dismissed."""
         ...
 
     async def events(self, plate_id: str, after: int = 0) -> list[Event]:

@@ -235,7 +235,7 @@ class Notifications:
         kind, _, id = subject.partition(" ")
         try:
             if kind == "plate":
-                return _of_plate(await self._plates.get(id))
+                return _of_plate(await self._plates.get(id, dismissed=True))
             where = {"id": id, "status": "pending"}
             rows = await self.log.rows(Query("human_interactions", where))
             return await self._of_question(rows[0]) if rows else None

@@ -113,7 +113,12 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
-    _log.exception("%s %s failed", request.method, request.url.path, exc_info=error)
+    return unexpected(request.method, request.url.path, error)
+
+
+def unexpected(method: str, path: str, error: Exception) -> Response:
+    """The response to a request that failed in a way that should not happen; logs the cause."""
+    _log.exception("%s %s failed", method, path, exc_info=error)
     message = "Unexpected server error; see the server's log."
     # The connection is closed after this, so the client must not reuse it.
     told = {"code": "INTERNAL_ERROR", "message": message}

@@ -129,7 +129,7 @@ class RelayIntake:
         told = _told(item)
         signal = events.PROCESS_EXIT({}) if told.get("event") == events.PROCESS_EXIT else None
         try:
-            plate = await self._plates.get(as_text(told.get("plate")))
+            plate = await self._plates.get(as_text(told.get("plate")), dismissed=True)
         except NotFound:
             return
         if signal is None or plate.host != source.host:

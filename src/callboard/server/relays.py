@@ -211,7 +211,7 @@ class Relays:
             return
         try:
             asked = await self._inbox.get(interaction_id)
-            plate = await self._plates.get(asked.stream)
+            plate = await self._plates.get(asked.stream, dismissed=True)
         except NotFound:
             return
         if plate.host == host_id:
@@ -268,7 +268,7 @@ class Relays:
         known = self._host_of.get(plate_id)
         if known is None:
             try:
-                known = (await self._plates.get(plate_id)).host
+                known = (await self._plates.get(plate_id, dismissed=True)).host
             except NotFound:
                 known = ""
             self._host_of.keep(plate_id, known)

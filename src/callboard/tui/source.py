@@ -50,10 +50,9 @@ class Source:
     async def plate(self, plate_id: str) -> Plate | None:
         """One plate; None if it is no longer on the board."""
         try:
-            plate = await self._board.plates.get(plate_id)
+            return await self._board.plates.get(plate_id)
         except PlateNotFound:
             return None
-        return None if plate.dismissed else plate
 
     async def waiting(
         self, others: Collection[str] = ()

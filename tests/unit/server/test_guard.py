@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from starlette.types import Message
+from starlette.types import Message, Receive, Scope, Send
 from tests.unit.server.guarded import HOST, Guarded, request
 
 from callboard.server.settings import ServerSettings
@@ -482,3 +482,33 @@ def test_garbage_is_answered_in_the_envelope_and_lets_nobody_in(
             assert method in ("GET", "HEAD")
             assert path in ("/", "/health", "/app", "/login") or path.startswith("/app/")
             assert [name for name, _ in headers].count("host") == 1
+
+
+async def test_a_request_that_a_stopping_server_abandons_is_told_so(guarded: Guarded):
+    waiting = asyncio.Event()
+
+    async def hang(scope: Scope, receive: Receive, send: Send) -> None:
+        waiting.set()
+        await asyncio.Event().wait()
+
+    guarded.guard.app = hang
+    asking = asyncio.create_task(guarded.ask("POST", headers=(HOST, guarded.right)))
+    await waiting.wait()
+    asking.cancel()  # As uvicorn does after its grace.
+    answer = await asking
+    assert (answer.status, answer.code) == (503, "OVERLOADED")
+    assert answer.headers["retry-after"] == "1"
+    assert [one["status"] for one in guarded.audited] == [503]
+
+
+async def test_an_unexpected_failure_of_a_check_has_the_common_format(
+    guarded: Guarded, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    async def fail(*_: object) -> None:
+        raise RuntimeError("something that no one thought of")
+
+    monkeypatch.setattr(guarded.guard.credentials, "find", fail)
+    answer = await guarded.ask(headers=(HOST, guarded.right))
+    assert (answer.status, answer.code) == (500, "INTERNAL_ERROR")
+    assert "no one thought of" not in answer.body.decode()
+    assert "no one thought of" in caplog.text

@@ -4,13 +4,14 @@ The order matters. The origin is checked before the sender, and both before the 
 so that a refusal doesn't reveal which routes exist.
 """
 
+import asyncio
 import logging
 from typing import Final
 
 from fastapi import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from callboard.errors import CallboardError, StoreError
+from callboard.errors import CallboardError, Overloaded, StoreError
 from callboard.events.access import allows
 from callboard.server.access.answers import completed, preflight
 from callboard.server.access.audit import Audit, AuditEntry
@@ -29,7 +30,7 @@ from callboard.server.access.identity import ADMITTED, Identity
 from callboard.server.access.origins import Places, RequestOrigin, names_this_machine
 from callboard.server.access.peers import KEY, Peer
 from callboard.server.memory import HOLDING, ConnectionMemory, MemoryBudget
-from callboard.server.problems import of_error, store_away
+from callboard.server.problems import of_error, store_away, unexpected
 from callboard.server.settings import ServerSettings
 
 _log = logging.getLogger(__name__)
@@ -102,12 +103,25 @@ class _Passage:
         self._sender: RequestOrigin | None = None
         self._identity: Identity | None = None
         self._noted = False
+        self._started = False
         self._holding: ConnectionMemory = scope.get(HOLDING) or guard.memory.holding(
             "", lambda: None
         )
         self._body_size = 0
 
     async def go(self) -> None:
+        try:
+            await self._pass_on()
+        except asyncio.CancelledError:
+            # Only a server that stops does this, when it waits no longer.
+            if not self._started:
+                await self._answer(of_error(_abandoned()))
+        finally:
+            self._let_go()
+            if self._head.commands and not is_reported(self._head.path):
+                self._note(_LEFT)
+
+    async def _pass_on(self) -> None:
         try:
             refusal = await self._check()
         except StoreError as error:
@@ -117,14 +131,11 @@ class _Passage:
             refusal = of_error(error)
         except _Left:
             return self._note(_LEFT)
+        except Exception as error:
+            refusal = unexpected(self._head.method, self._head.path, error)
         if refusal is not None:
             return await self._answer(refusal)
-        try:
-            return await self._guard.app(self._inner(), self._receive, self._completed())
-        finally:
-            self._let_go()
-            if self._head.commands and not is_reported(self._head.path):
-                self._note(_LEFT)
+        return await self._guard.app(self._inner(), self._receive, self._completed())
 
     async def _check(self) -> Response | None:
         """Raise an error if the request is forbidden; returns a response if no route is needed."""
@@ -214,6 +225,7 @@ class _Passage:
         return completed(self._send, self._sender, self._guard.places.names_others, self._answered)
 
     def _answered(self, status: int) -> None:
+        self._started = True
         self._let_go()
         # What hooks report is in the log itself, and there may be hundreds a second.
         commands = self._head.commands and not is_reported(self._head.path)
@@ -233,6 +245,14 @@ class _Passage:
         head = self._head
         entry = AuditEntry(self._identity, head.method, head.path, status, head.remote)
         self._guard.audit.note(entry)
+
+
+def _abandoned() -> Overloaded:
+    return Overloaded(
+        "The server stopped before this request was finished, and may have done it or not. Check "
+        "before you repeat it.",
+        retry_after=1,
+    )
 
 
 def _is_open(head: Head) -> bool:
