@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import secrets
 import sys
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -84,10 +85,11 @@ async def append_once(log: EventLog, name: str) -> None:
 
 
 async def append_when_told(log: EventLog, name: str) -> None:
-    """Append one event for each line."""
+    """Append one event for each line, with a text as long as the line says."""
     say("ready")
-    while await told():
-        await log.append("told", [happened()])
+    while line := await told():
+        size = int(line) if line.isdecimal() else 0
+        await log.append("told", [happened(payload={"text": secrets.token_hex(size // 2)})])
 
 
 async def write_many(log: EventLog, name: str) -> None:

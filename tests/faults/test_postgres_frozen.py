@@ -199,7 +199,8 @@ async def test_a_process_that_was_stopped_in_a_half_sent_group_holds_no_one_up_f
             assert await heard(writer) == "ready"
             await log.append("told", several(1))
             proxy.cut = "stop"
-            tell(writer, "go")
+            # A small group is a single message, of which the server does nothing until it has all.
+            tell(writer, "200000")
             await proxy.stopped.wait()
             writer.send_signal(signal.SIGSTOP)
             await until(lambda: bool(postgres.execute(HOLDS_LOCKS)))
