@@ -23,7 +23,7 @@ http {{
   upstream servers {{ {upstreams} }}
   {http}
   server {{
-    listen 127.0.0.1:{port};
+    listen 127.0.0.1:{port}{ssl};
     {server}
     location / {{
       proxy_pass http://servers;
@@ -75,11 +75,17 @@ def free_port() -> int:
 
 @asynccontextmanager
 async def nginx(
-    folder: Path, *upstreams: str, http: str = "", server: str = "", location: str = ""
+    folder: Path,
+    *upstreams: str,
+    http: str = "",
+    server: str = "",
+    location: str = "",
+    tls: str = "",
 ) -> AsyncGenerator[str]:
     """nginx in front of servers, as another user where that can be; gives its address.
 
     http, server, location: more directives, for where they are named after.
+    tls: the directives that name its certificate, which it then shows.
     """
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     assert program, "nginx is missing; install it with: sudo apt-get install nginx-light"
@@ -94,7 +100,8 @@ async def nginx(
             upstreams=listed,
             user=_workers_user(),
             http=http,
-            server=server,
+            server=f"{server} {tls}",
+            ssl=" ssl" if tls else "",
             location=location,
         )
     )

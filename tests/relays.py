@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,10 +58,11 @@ class RelayProcess:
         async for line in self.process.stderr:
             self.log.append(line.decode().rstrip())
 
-    async def pair(self, server: Server) -> None:
-        """Pair with a server and start."""
+    async def pair(self, server: Server, url: str = "", *options: str) -> None:
+        """Pair with a server and start. url: where it is for this machine."""
         code = await pairing_code(server)
-        await self.start("--server", server.url, "--pair", code, "--name", self.name)
+        there = ["--server", url or server.url, "--pair", code]
+        await self.start(*there, "--name", self.name, *options)
 
     async def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         assert self.process is not None
@@ -97,12 +98,27 @@ async def pairing_code(server: Server) -> str:
     return code
 
 
-@asynccontextmanager
-async def relaying(home: Path, name: str, server: Server) -> AsyncGenerator[RelayProcess]:
+async def printed(process: asyncio.subprocess.Process) -> Any:
+    """What a hook printed, as JSON; None for nothing."""
+    async with asyncio.timeout(READY_WITHIN):
+        told, complaints = await process.communicate()
+    assert (process.returncode, complaints) == (0, b"")
+    return json.loads(told) if told else None
+
+
+def relaying(home: Path, name: str, server: Server) -> AbstractAsyncContextManager[RelayProcess]:
     """A paired relay that is stopped at the end."""
+    return relaying_through(home, name, server, server.url)
+
+
+@asynccontextmanager
+async def relaying_through(
+    home: Path, name: str, server: Server, url: str, *options: str
+) -> AsyncGenerator[RelayProcess]:
+    """The same, for a server that it reaches at another address."""
     relay = RelayProcess(home, name)
     try:
-        await relay.pair(server)
+        await relay.pair(server, url, *options)
         yield relay
     finally:
         if relay.process is not None and relay.process.returncode is None:
