@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,8 @@ class RelayProcess:
 
     home: Path
     name: str
+    command: Sequence[str] = ("-m", "callboard", "relay")
+    """How Python is told to be the relay."""
     process: asyncio.subprocess.Process | None = None
     log: list[str] = field(default_factory=list)
     _reading: asyncio.Task[None] | None = None
@@ -43,7 +45,7 @@ class RelayProcess:
         """Start it, and return when hooks find it."""
         (self.hooks / "connection").unlink(missing_ok=True)
         self.process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "callboard", "relay", *options,
+            sys.executable, *self.command, *options,
             env=self.env, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
         self._reading = asyncio.create_task(self._read_log())

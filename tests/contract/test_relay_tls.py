@@ -106,7 +106,7 @@ def test_a_file_without_certificates(tmp_path: Path, content: str | None):
 
 @pytest.mark.parametrize("host", ["board.example.com", "192.0.2.1", "[2001:db8::1]", "127.0.0.1.x"])
 def test_plain_http_is_for_this_machine_only(host: str):
-    with pytest.raises(ValidationError, match="unencrypted. Use https://"):
+    with pytest.raises(ValidationError, match="would send the token unencrypted"):
         ServerUrl.parse(f"http://{host}:2255")
 
 

@@ -63,6 +63,8 @@ class RelayHooks:
         self._open = 0
         self._leaving: set[asyncio.Task[None]] = set()
         self._is_closed = False
+        self._room = (True, True)
+        self._loses = False
 
     @property
     def holds(self) -> list[str]:
@@ -75,6 +77,25 @@ class RelayHooks:
             if self._take_spooled():
                 return
             await asyncio.sleep(0)
+
+    def tell_room(self) -> None:
+        """Log when there is no room for more reports, and when there is again."""
+        if self._outbox.is_full:
+            self._spool.weigh()
+        room = (not self._outbox.is_full, not self._spool.is_full)
+        if room == self._room:
+            return
+        self._room = room
+        if not room[1]:
+            self._loses = True
+            _log.error("No room for more reports. Hooks are lost until the server can be reached.")
+        elif not room[0]:
+            _log.warning("%d reports wait. More of them stay in the spool.", len(self._outbox))
+        elif self._loses:
+            self._loses = False
+            _log.error("There is room for reports again. Some hooks were lost.")
+        else:
+            _log.info("There is room for reports again.")
 
     def _take_spooled(self) -> bool:
         """Move some of it; returns whether that was everything."""

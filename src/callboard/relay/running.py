@@ -116,6 +116,7 @@ class Relay:
                 watch.renew()
                 with suppress(StoreError):
                     await self._hooks.take_all_spooled()
+                    self._hooks.tell_room()
                 await wait_any(news.wait(), timeout=_LOOK_AT_SPOOL)
         finally:
             watch.close()
