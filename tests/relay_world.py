@@ -124,6 +124,14 @@ class World:
         await until(complete)
         assert await self.prompts() == wanted
 
+    async def sent(self) -> None:
+        """Wait until the relay knows that the server has everything."""
+
+        async def empty() -> bool | None:
+            return not any((self.folder / "relay" / "outbox").glob("*~*")) or None
+
+        await until(empty)
+
     async def plate(self, **wanted: Any) -> Plate:
         async def found() -> Plate | None:
             plates = await self.board.plates.all()

@@ -25,6 +25,8 @@ class RelayProcess:
     name: str
     command: Sequence[str] = ("-m", "callboard", "relay")
     """How Python is told to be the relay."""
+    before: Sequence[str] = ()
+    """What its commands begin with, if it is on another network."""
     process: asyncio.subprocess.Process | None = None
     log: list[str] = field(default_factory=list)
     _reading: asyncio.Task[None] | None = None
@@ -45,7 +47,7 @@ class RelayProcess:
         """Start it, and return when hooks find it."""
         (self.hooks / "connection").unlink(missing_ok=True)
         self.process = await asyncio.create_subprocess_exec(
-            sys.executable, *self.command, *options,
+            *self.before, sys.executable, *self.command, *options,
             env=self.env, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
         self._reading = asyncio.create_task(self._read_log())
@@ -79,7 +81,7 @@ class RelayProcess:
     async def hook(self, payload: dict[str, Any], *more: str) -> asyncio.subprocess.Process:
         """Start the real client of a hook with a payload."""
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-I", "-S", str(callboard.hookclient.__file__), str(self.hooks),
+            *self.before, sys.executable, "-I", "-S", str(callboard.hookclient.__file__), str(self.hooks),
             "claude", *more, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +36,7 @@ IN_RELAY = (
     "confirming receipt",
 )
 EVERY = [f"{when} {step}" for step in (*IN_SERVER, *IN_RELAY) for when in ("before", "after")]
-QUICK = [
-    "after input:requested",
-    "after input:accepted",
-    "before sending the decision",
-    "after adding hook",
-    "after adding receipt",
-    "after taking receipt",
-]
+QUICK = ["after input:accepted", "after adding hook", "after adding receipt"]
 
 
 @dataclass
@@ -55,7 +48,6 @@ class Machines:
     step: Path
     rounds: int = 0
     deaths: int = 0
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def watch(self) -> None:
         while True:

@@ -155,6 +155,7 @@ async def test_a_long_cut_is_bounded_on_disk_and_told(
     caplog.set_level(logging.INFO)
     await world.report(agent, hook("SessionStart", source="startup"))
     await world.plate(status="idle")
+    await world.sent()
     monkeypatch.setattr(outbox, "MOST", 4)
     monkeypatch.setattr(spools, "MOST_SPOOLED", 6)
     between.is_down = True
