@@ -81,9 +81,9 @@ class RelayProcess:
     async def hook(self, payload: dict[str, Any], *more: str) -> asyncio.subprocess.Process:
         """Start the real client of a hook with a payload."""
         process = await asyncio.create_subprocess_exec(
-            *self.before, sys.executable, "-I", "-S", str(callboard.hookclient.__file__), str(self.hooks),
-            "claude", *more, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+            *self.before, sys.executable, "-I", "-S", str(callboard.hookclient.__file__),
+            str(self.hooks), "claude", *more, stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
         assert process.stdin is not None
         process.stdin.write(json.dumps(payload).encode())

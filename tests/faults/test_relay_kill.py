@@ -36,6 +36,14 @@ IN_RELAY = (
     "confirming receipt",
 )
 EVERY = [f"{when} {step}" for step in (*IN_SERVER, *IN_RELAY) for when in ("before", "after")]
+# Not `permission_request`: a hook that finds no relay for three seconds also leaves its request in the
+# spool, without the id of its question. On a busy machine, a relay takes that long to start.
+ONCE = (
+    "input:requested",
+    "input:accepted",
+    "input:received",
+    "tool_call",
+)
 QUICK = ["after input:accepted", "after adding hook", "after adding receipt"]
 
 
@@ -132,7 +140,6 @@ async def test_one_decision_whatever_dies(machines: Machines, steps: list[str]):
         async with asyncio.timeout(PATIENCE):
             while machines.step.exists() or machines.deaths < number:
                 await asyncio.sleep(0.02)
-    names = [one["name"] for one in await machines.events()]
-    for name in ("permission_request", "input:requested", "input:accepted", "input:received"):
-        assert (name, names.count(name)) == (name, len(steps))
-    assert names.count("tool_call") == len(steps)
+        names = [one["name"] for one in await machines.events()]
+        counted = {name: names.count(name) for name in ONCE}
+        assert (step, counted) == (step, dict.fromkeys(ONCE, number))
