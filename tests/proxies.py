@@ -23,7 +23,7 @@ http {{
   upstream servers {{ {upstreams} }}
   {http}
   server {{
-    listen 127.0.0.1:{port};
+    listen {address}:{port}{ssl};
     {server}
     location / {{
       proxy_pass http://servers;
@@ -75,11 +75,20 @@ def free_port() -> int:
 
 @asynccontextmanager
 async def nginx(
-    folder: Path, *upstreams: str, http: str = "", server: str = "", location: str = ""
+    folder: Path,
+    *upstreams: str,
+    http: str = "",
+    server: str = "",
+    location: str = "",
+    tls: str = "",
+    before: Sequence[str] = (),
+    address: str = "127.0.0.1",
 ) -> AsyncGenerator[str]:
     """nginx in front of servers, as another user where that can be; gives its address.
 
     http, server, location: more directives, for where they are named after.
+    tls: the directives that name its certificate, which it then shows.
+    before: what its command begins with, if it runs on another network. address: where it listens.
     """
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     assert program, "nginx is missing; install it with: sudo apt-get install nginx-light"
@@ -91,19 +100,23 @@ async def nginx(
         CONFIG.format(
             folder=folder,
             port=port,
+            address=address,
             upstreams=listed,
             user=_workers_user(),
             http=http,
-            server=server,
+            server=f"{server} {tls}",
+            ssl=" ssl" if tls else "",
             location=location,
         )
     )
     process = await asyncio.create_subprocess_exec(
-        program, "-p", folder, "-c", config, "-e", folder / "error.log"
+        *before, program, "-p", folder, "-c", config, "-e", folder / "error.log"
     )
     try:
         async with asyncio.timeout(PATIENCE):
             while True:
+                if before and (folder / "nginx.pid").exists():
+                    break  # It listens, where we can't look.
                 try:
                     _, writer = await asyncio.open_connection("127.0.0.1", port)
                 except OSError:
@@ -112,7 +125,7 @@ async def nginx(
                 else:
                     writer.close()
                     break
-        yield f"http://127.0.0.1:{port}"
+        yield f"http{'s' if before and tls else ''}://{address}:{port}"
     finally:
         process.terminate()
         await process.wait()

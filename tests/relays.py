@@ -5,8 +5,8 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,10 @@ class RelayProcess:
 
     home: Path
     name: str
+    command: Sequence[str] = ("-m", "callboard", "relay")
+    """How Python is told to be the relay."""
+    before: Sequence[str] = ()
+    """What its commands begin with, if it is on another network."""
     process: asyncio.subprocess.Process | None = None
     log: list[str] = field(default_factory=list)
     _reading: asyncio.Task[None] | None = None
@@ -43,7 +47,7 @@ class RelayProcess:
         """Start it, and return when hooks find it."""
         (self.hooks / "connection").unlink(missing_ok=True)
         self.process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "callboard", "relay", *options,
+            *self.before, sys.executable, *self.command, *options,
             env=self.env, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
         self._reading = asyncio.create_task(self._read_log())
@@ -58,10 +62,11 @@ class RelayProcess:
         async for line in self.process.stderr:
             self.log.append(line.decode().rstrip())
 
-    async def pair(self, server: Server) -> None:
-        """Pair with a server and start."""
+    async def pair(self, server: Server, url: str = "", *options: str) -> None:
+        """Pair with a server and start. url: where it is for this machine."""
         code = await pairing_code(server)
-        await self.start("--server", server.url, "--pair", code, "--name", self.name)
+        there = ["--server", url or server.url, "--pair", code]
+        await self.start(*there, "--name", self.name, *options)
 
     async def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         assert self.process is not None
@@ -76,9 +81,9 @@ class RelayProcess:
     async def hook(self, payload: dict[str, Any], *more: str) -> asyncio.subprocess.Process:
         """Start the real client of a hook with a payload."""
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-I", "-S", str(callboard.hookclient.__file__), str(self.hooks),
-            "claude", *more, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+            *self.before, sys.executable, "-I", "-S", str(callboard.hookclient.__file__),
+            str(self.hooks), "claude", *more, stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
         assert process.stdin is not None
         process.stdin.write(json.dumps(payload).encode())
@@ -97,12 +102,27 @@ async def pairing_code(server: Server) -> str:
     return code
 
 
-@asynccontextmanager
-async def relaying(home: Path, name: str, server: Server) -> AsyncGenerator[RelayProcess]:
+async def printed(process: asyncio.subprocess.Process) -> Any:
+    """What a hook printed, as JSON; None for nothing."""
+    async with asyncio.timeout(READY_WITHIN):
+        told, complaints = await process.communicate()
+    assert (process.returncode, complaints) == (0, b"")
+    return json.loads(told) if told else None
+
+
+def relaying(home: Path, name: str, server: Server) -> AbstractAsyncContextManager[RelayProcess]:
     """A paired relay that is stopped at the end."""
+    return relaying_through(home, name, server, server.url)
+
+
+@asynccontextmanager
+async def relaying_through(
+    home: Path, name: str, server: Server, url: str, *options: str
+) -> AsyncGenerator[RelayProcess]:
+    """The same, for a server that it reaches at another address."""
     relay = RelayProcess(home, name)
     try:
-        await relay.pair(server)
+        await relay.pair(server, url, *options)
         yield relay
     finally:
         if relay.process is not None and relay.process.returncode is None:

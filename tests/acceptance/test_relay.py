@@ -1,7 +1,6 @@
 """Coding agents of another machine on the board: a home and a port of their own, on loopback."""
 
 import asyncio
-import json
 
 from tests.held_hooks import (
     PATIENCE,
@@ -13,7 +12,7 @@ from tests.held_hooks import (
     living_agent,
     question,
 )
-from tests.relays import relaying
+from tests.relays import printed, relaying
 from tests.servers import serving
 
 
@@ -35,13 +34,6 @@ async def hosts(server, **wanted):
             if wanted.items() <= found.items():
                 return found
             await asyncio.sleep(0.02)
-
-
-async def printed(process):
-    async with asyncio.timeout(PATIENCE):
-        told, complaints = await process.communicate()
-    assert (process.returncode, complaints) == (0, b"")
-    return json.loads(told) if told else None
 
 
 async def test_plates_of_another_machine_have_its_name(tmp_path, monkeypatch):

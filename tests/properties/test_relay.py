@@ -18,6 +18,7 @@ from callboard.engine.inbox import Inbox
 from callboard.errors import StoreBusy
 from callboard.log.memory import MemoryLog
 from callboard.relay.batches import HOOK, INCARNATION, unpacked
+from callboard.relay.contact import ServerContact
 from callboard.relay.http import HttpFailed, HttpReply
 from callboard.relay.outbox import HookOrigin, Outbox
 from callboard.relay.uplink import Uplink
@@ -73,7 +74,7 @@ class World:
         self.outbox = Outbox(self.folder / "outbox")
         self.outbox.open()
         self.spool = Spool(self.folder / "hooks", self.clock)
-        self.uplink = Uplink(self.outbox, self.post, self.clock, "mac")
+        self.uplink = Uplink(self.outbox, self.post, ServerContact(self.clock), "mac")
         plates = Plates(self.log, self.clock)
         listener = Listener(plates, self.clock.now_ms)
         self.intake = RelayIntake(plates, listener, Inbox(self.log, self.clock))

@@ -10,9 +10,10 @@ from typing import Final
 from callboard.clock import Clock
 from callboard.events.json_values import Object, as_object, as_text
 from callboard.relay.batches import RECEIPT
+from callboard.relay.contact import Backoff, ServerContact
 from callboard.relay.http import HttpConnection, HttpFailed, HttpReply
 from callboard.relay.outbox import Outbox
-from callboard.relay.uplink import Backoff, RelayRefused, is_refusal, message_of
+from callboard.relay.uplink import RelayRefused, is_refusal, message_of
 
 _log = logging.getLogger(__name__)
 
@@ -23,6 +24,7 @@ _OK: Final = 200
 _LASTED: Final = 1.0
 """Seconds after which a stream has worked. If one ends sooner, the next one has to wait."""
 _LARGEST: Final = 16 * 1_048_576
+_NAME: Final = "commands"
 
 Handler = Callable[[Object], None]
 
@@ -38,8 +40,10 @@ class Commands:
         outbox: Outbox,
         hello: Callable[[], Object],
         handlers: Mapping[str, Handler],
+        contact: ServerContact,
     ) -> None:
         self._outbox = outbox
+        self._contact = contact
         self._hello = hello
         self._handlers = handlers
         self._backoff = Backoff()
@@ -53,13 +57,18 @@ class Commands:
                 if is_refusal(reply):
                     raise RelayRefused(message_of(reply))
                 least, is_over = reply.retry_after, reply.status == _OK
+                if not is_over:
+                    self._contact.failed(_NAME, message_of(reply))
             except HttpFailed as error:
-                _log.debug("No commands: %s", error)
+                # The server, or a proxy, closes connections that were quiet for a while.
+                if error.is_stale:
+                    continue
+                self._contact.failed(_NAME, str(error))
             if clock.monotonic() - since >= _LASTED:
                 self._backoff.reset()
                 if is_over:
                     continue
-            await clock.sleep(self._backoff.seconds(least))
+            await self._contact.pause(self._backoff.seconds(least))
 
     async def _take(self, server: HttpConnection) -> HttpReply:
         """Read one stream to its end; returns its head, or the whole response if it is refused."""
@@ -69,6 +78,8 @@ class Commands:
         async with aclosing(server.stream(PATH, body, headers, SILENCE)) as stream:
             reply = await anext(stream)
             assert isinstance(reply, HttpReply)
+            if reply.status == _OK:
+                self._contact.worked(_NAME)
             async for part in stream:
                 assert isinstance(part, bytes)
                 rest += part
@@ -90,7 +101,11 @@ class Commands:
             data = as_object(json.loads(told.get("data", "")))
         except (ValueError, RecursionError):
             return
-        self.do(told["event"], told.get("id", ""), data)
+        try:
+            self.do(told["event"], told.get("id", ""), data)
+        except OSError as error:
+            # Without a receipt, nothing was done. The next stream brings the command again.
+            raise HttpFailed(f"{self._outbox.folder}: {error.strerror or error}") from error
 
     def do(self, name: str, id: str, data: Object) -> None:
         """Do a command, or tell the server that this machine doesn't know it."""

@@ -12,6 +12,7 @@ from typing import Final
 from callboard.board.spool.files import Spool
 from callboard.courier.delivery import is_agent
 from callboard.courier.letters import LARGEST
+from callboard.errors import StoreError
 from callboard.events.json_values import Object, as_object, as_text
 from callboard.relay.batches import GONE, HOOK, RECEIPT
 from callboard.relay.outbox import HookOrigin, Outbox
@@ -62,6 +63,8 @@ class RelayHooks:
         self._open = 0
         self._leaving: set[asyncio.Task[None]] = set()
         self._is_closed = False
+        self._room = (True, True)
+        self._loses = False
 
     @property
     def holds(self) -> list[str]:
@@ -74,6 +77,25 @@ class RelayHooks:
             if self._take_spooled():
                 return
             await asyncio.sleep(0)
+
+    def tell_room(self) -> None:
+        """Log when there is no room for more reports, and when there is again."""
+        if self._outbox.is_full:
+            self._spool.weigh()
+        room = (not self._outbox.is_full, not self._spool.is_full)
+        if room == self._room:
+            return
+        self._room = room
+        if not room[1]:
+            self._loses = True
+            _log.error("No room for more reports. Hooks are lost until the server can be reached.")
+        elif not room[0]:
+            _log.warning("%d reports wait. More of them stay in the spool.", len(self._outbox))
+        elif self._loses:
+            self._loses = False
+            _log.error("There is room for reports again. Some hooks were lost.")
+        else:
+            _log.info("There is room for reports again.")
 
     def _take_spooled(self) -> bool:
         """Move some of it; returns whether that was everything."""
@@ -94,12 +116,16 @@ class RelayHooks:
         return not taken
 
     def decide(self, hold: str, output: Object, *, is_answer: bool) -> None:
-        """Let a waiting hook print this. If it is just coming back, it gets it then."""
+        """Let a waiting hook print this. If it is just coming back, it gets it then.
+
+        OSError if the receipt can't be written; the hook then keeps waiting.
+        """
+        # Kept even if it waits: if it loses its connection now, it asks again.
+        self._decided[hold] = (output, is_answer)
+        if len(self._decided) > _MOST_DECIDED:
+            del self._decided[next(iter(self._decided))]
         waiting = self._held.get(hold)
         if waiting is None or waiting.done():
-            self._decided[hold] = (output, is_answer)
-            if len(self._decided) > _MOST_DECIDED:
-                del self._decided[next(iter(self._decided))]
             return
         if is_answer:
             # First the receipt: a hook that had its answer must never ask again for nothing.
@@ -165,21 +191,19 @@ class RelayHooks:
         return agent, int(length)
 
     async def _hook(self, agent: str, body: bytes, reader: asyncio.StreamReader) -> Object:
-        await self.take_all_spooled()
-        self._before()
-        if self._outbox.is_full or self._is_closed:
-            raise _Refusal("503 Service Unavailable")  # The hook uses the spool then.
+        try:
+            await self.take_all_spooled()
+            self._before()
+            if self._outbox.is_full or self._is_closed:
+                raise _Refusal("503 Service Unavailable")  # The hook uses the spool then.
+            self._outbox.add(HOOK, body, HookOrigin(agent, boot_id=self._boot_id))
+        except (OSError, StoreError) as error:
+            raise _Refusal("503 Service Unavailable") from error
         told = facts(body)
         hold = as_text(told.get("hold"))
-        is_held = bool(hold) and told.get("gone") is not True
-        waiting = self._wait_for(hold) if is_held else None
-        try:
-            self._outbox.add(HOOK, body, HookOrigin(agent, boot_id=self._boot_id))
-        except OSError as error:
-            raise _Refusal("503 Service Unavailable") from error
-        if waiting is None:
+        if not hold or told.get("gone") is True:
             return {}
-        return await self._wait(hold, waiting, reader)
+        return await self._wait(hold, self._wait_for(hold), reader)
 
     def _wait_for(self, hold: str) -> "asyncio.Future[Object]":
         before = self._held.get(hold)
@@ -192,9 +216,10 @@ class RelayHooks:
     async def _wait(
         self, hold: str, waiting: "asyncio.Future[Object]", reader: asyncio.StreamReader
     ) -> Object:
-        known = self._decided.pop(hold, None)
+        known = self._decided.get(hold)
         if known is not None:
-            self.decide(hold, known[0], is_answer=known[1])
+            with suppress(OSError):  # Full disk: the next stream of commands brings it again.
+                self.decide(hold, known[0], is_answer=known[1])
         left = asyncio.ensure_future(reader.read(1))
         try:
             await asyncio.wait({waiting, left}, return_when=asyncio.FIRST_COMPLETED)
@@ -219,10 +244,13 @@ class RelayHooks:
         if hold not in self._held and not self._is_closed:
             self.gone(hold)
 
-    def gone(self, hold: str) -> None:
-        """Report that no hook waits for this question anymore."""
-        with suppress(OSError):
+    def gone(self, hold: str) -> bool:
+        """Report that no hook waits for this question; returns whether that could be written."""
+        try:
             self._outbox.add(GONE, json.dumps({"hold": hold}).encode())
+        except OSError:  # Full disk: the watch tries again.
+            return False
+        return True
 
 
 def facts(body: bytes) -> Object:

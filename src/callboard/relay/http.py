@@ -14,6 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from callboard.errors import ValidationError
+from callboard.relay.certificates import tls_context, tls_problem
 
 CONNECT_WITHIN: Final = 10.0
 REPLY_WITHIN: Final = 60.0
@@ -27,7 +28,15 @@ _CLOSED: Final = (OSError, EOFError, asyncio.LimitOverrunError, ssl.SSLError)
 
 
 class HttpFailed(Exception):
-    """No complete response came. The message says why, for people."""
+    """No complete response came. The message says why, for people.
+
+    is_stale: the connection was made for an earlier request, and may have been closed since. A
+    new one may work at once. What was sent may have arrived, or not.
+    """
+
+    def __init__(self, why: str, *, is_stale: bool = False) -> None:
+        super().__init__(why)
+        self.is_stale = is_stale
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,23 +115,13 @@ class HttpConnection:
     def __init__(self, url: ServerUrl, token: str, ca_file: Path | None = None) -> None:
         self._url = url
         self._token = token
-        self._tls = ssl.create_default_context(cafile=ca_file) if url.is_secure else None
+        self._tls = tls_context(ca_file) if url.is_secure else None
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def post(
         self, path: str, body: bytes, headers: Mapping[str, str] | None = None
     ) -> HttpReply:
         """Send a request and read the whole response; HttpFailed if none comes."""
-        is_used = self._streams is not None
-        try:
-            return await self._whole(path, body, headers or {})
-        except HttpFailed:
-            if not is_used:
-                raise
-        # The server, or a proxy, closes connections that were quiet for a while.
-        return await self._whole(path, body, headers or {})
-
-    async def _whole(self, path: str, body: bytes, headers: Mapping[str, str]) -> HttpReply:
         parts: list[bytes] = []
         size = 0
         async with contextlib.aclosing(self.stream(path, body, headers)) as stream:
@@ -147,12 +146,11 @@ class HttpConnection:
 
         silence: after so many seconds without a part, the connection counts as lost.
         """
-        is_complete = False
+        is_complete, is_stale = False, self._streams is not None
         try:
-            async with asyncio.timeout(CONNECT_WITHIN + silence):
-                reader, writer = await self._connected()
-                writer.write(self._head(path, len(body), headers or {}) + body)
-                await writer.drain()
+            reader, writer = await self._connected()
+            await _write(writer, self._head(path, len(body), headers or {}) + body, silence)
+            async with asyncio.timeout(silence):
                 reply = await _read_head(reader)
             yield reply
             async with contextlib.aclosing(_body(reader, reply, silence)) as parts:
@@ -160,9 +158,9 @@ class HttpConnection:
                     yield part
             is_complete = reply.headers.get("connection", "").lower() != "close"
         except TimeoutError as error:
-            raise HttpFailed("the server doesn't respond") from error
+            raise HttpFailed("the server doesn't respond", is_stale=is_stale) from error
         except _CLOSED as error:
-            raise HttpFailed(_reason(error)) from error
+            raise HttpFailed(self._reason(error), is_stale=is_stale) from error
         finally:
             if not is_complete:
                 self.close()
@@ -174,7 +172,24 @@ class HttpConnection:
                 self._streams = await asyncio.open_connection(
                     url.host, url.port, ssl=self._tls, limit=_LONGEST_HEAD
                 )
+            if not url.is_secure:
+                self._check_address(self._streams[1].get_extra_info("peername")[0])
         return self._streams
+
+    def _check_address(self, address: str) -> None:
+        """Not every system knows that names in `.localhost` mean this machine."""
+        if not is_this_machine(address):
+            raise HttpFailed(
+                f"{self._url.host} is {address}, another machine, and http:// would send the token "
+                "unencrypted. Use https://"
+            )
+
+    def _reason(self, error: BaseException) -> str:
+        if isinstance(error, ssl.SSLError):
+            return tls_problem(error, self._url.host, self._url.port)
+        if isinstance(error, OSError):
+            return error.strerror or str(error)
+        return "the connection was closed"
 
     def _head(self, path: str, length: int, headers: Mapping[str, str]) -> bytes:
         lines = [
@@ -192,6 +207,14 @@ class HttpConnection:
         if self._streams is not None:
             self._streams[1].transport.abort()
             self._streams = None
+
+
+async def _write(writer: asyncio.StreamWriter, data: bytes, silence: float) -> None:
+    """Send it in parts: a large batch takes longer than a server may be silent."""
+    for place in range(0, len(data), _PART):
+        writer.write(data[place : place + _PART])
+        async with asyncio.timeout(silence):
+            await writer.drain()
 
 
 async def _read_head(reader: asyncio.StreamReader) -> HttpReply:
@@ -213,8 +236,8 @@ async def _body(
         while size := await _chunk_size(reader, silence):
             async for part in _exactly(reader, size, silence):
                 yield part
-            await reader.readexactly(2)
-        await reader.readuntil(b"\r\n")
+            await _line(reader, silence)
+        await _line(reader, silence)
         return
     length = reply.headers.get("content-length", "")
     if not length.isdecimal():
@@ -223,9 +246,13 @@ async def _body(
         yield part
 
 
-async def _chunk_size(reader: asyncio.StreamReader, silence: float) -> int:
+async def _line(reader: asyncio.StreamReader, silence: float) -> bytes:
     async with asyncio.timeout(silence):
-        line = await reader.readuntil(b"\r\n")
+        return await reader.readuntil(b"\r\n")
+
+
+async def _chunk_size(reader: asyncio.StreamReader, silence: float) -> int:
+    line = await _line(reader, silence)
     if len(line) > _LONGEST_LINE:
         raise HttpFailed("the response is not HTTP")
     try:
@@ -244,11 +271,3 @@ async def _exactly(
             raise HttpFailed("the connection was closed")
         size -= len(part)
         yield part
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is not valid: {error.verify_message}"
-    if isinstance(error, OSError):
-        return error.strerror or str(error)
-    return "the connection was closed"

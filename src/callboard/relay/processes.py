@@ -30,6 +30,11 @@ class WatchedClient:
     holds: tuple[str, ...]
 
     @property
+    def client(self) -> tuple[str, int | None, str | None]:
+        """Identifies the process on this plate: a session may continue in another one."""
+        return self.plate, self.pid, self.start
+
+    @property
     def has_ended(self) -> bool:
         """Whether its process is gone."""
         if self.pid is None:
@@ -43,7 +48,8 @@ class WatchedClient:
 class ProcessWatch:
     """Reports processes that end, and questions whose hooks don't come back.
 
-    held: the questions whose hooks wait here. gone: reports one that no hook waits for.
+    held: the questions whose hooks wait here. gone: reports one that no hook
+    waits for, and returns whether that could be written.
     """
 
     def __init__(
@@ -51,15 +57,16 @@ class ProcessWatch:
         outbox: Outbox,
         now: Callable[[], float],
         held: Callable[[], Collection[str]],
-        gone: Callable[[str], None],
+        gone: Callable[[str], bool],
     ) -> None:
         self._outbox = outbox
         self._now = now
         self._held = held
         self._gone = gone
         self._watched: list[WatchedClient] = []
-        self._ended: set[str] = set()
+        self._ended: set[tuple[str, int | None, str | None]] = set()
         self._unheld: dict[str, float] = {}
+        self._missed: set[str] = set()
 
     @property
     def is_needed(self) -> bool:
@@ -70,27 +77,28 @@ class ProcessWatch:
         """The server says which clients are on its board."""
         told = objects(as_list(data.get("plates"))[:_MOST])
         self._watched = [_client(one) for one in told]
-        self._ended &= {one.plate for one in self._watched}
+        self._ended &= {one.client for one in self._watched}
 
     def look(self) -> None:
         """Report what has ended since the last look."""
         for one in self._watched:
-            if one.plate not in self._ended and one.has_ended:
+            if one.client not in self._ended and one.has_ended:
                 told = {"plate": one.plate, "event": "process_exit"}
                 body = json.dumps({**told, "pid": one.pid, "start": one.start}).encode()
                 with suppress(OSError):  # Full disk: the next look tries again.
                     self._outbox.add(SIGHTING, body)
-                    self._ended.add(one.plate)
+                    self._ended.add(one.client)
 
     def look_for_hooks(self) -> None:
         """Report the questions whose hooks have been gone for too long."""
         now, held = self._now(), set(self._held())
         asked = {hold for one in self._watched for hold in one.holds}
         self._unheld = {hold: self._unheld.get(hold, now) for hold in asked - held}
-        for hold, since in list(self._unheld.items()):
-            if now - since >= UNHELD_SECS:
-                self._gone(hold)
-                self._unheld[hold] = now
+        self._missed &= self._unheld.keys()
+        for hold, since in self._unheld.items():
+            # Once: while the server can't be reached, the list doesn't change for hours.
+            if hold not in self._missed and now - since >= UNHELD_SECS and self._gone(hold):
+                self._missed.add(hold)
 
 
 def _client(told: Object) -> WatchedClient:

@@ -11,12 +11,13 @@ from typing import Final
 
 from callboard.board.hook_folders import make_folders, spool_folder, write_connection
 from callboard.board.spool.files import Spool
-from callboard.clock import SystemClock
+from callboard.clock import Clock, SystemClock
 from callboard.disk.locks import try_lock
 from callboard.disk.private import make_own_folder, open_private
 from callboard.errors import ConflictError, StoreError
 from callboard.events.json_values import Object
 from callboard.relay.commands import Commands, decide_with
+from callboard.relay.contact import ServerContact, SleepWatch
 from callboard.relay.hooks import RelayHooks
 from callboard.relay.http import HttpConnection, ServerUrl
 from callboard.relay.outbox import Outbox
@@ -40,18 +41,21 @@ class Relay:
     folder: where the relay keeps its settings, its outbox and the hooks folder.
     """
 
-    def __init__(self, folder: Path, settings: RelaySettings, version: str) -> None:
+    def __init__(
+        self, folder: Path, settings: RelaySettings, version: str, clock: Clock | None = None
+    ) -> None:
         self._folder = folder
         self._settings = settings
         self._version = version
-        self._clock = SystemClock()
+        self._clock = clock or SystemClock()
+        self._contact = ServerContact(self._clock)
         self._outbox = Outbox(folder / "outbox", lambda: self._uplink.wake())
         self._outbox.open()
         url, ca_file = ServerUrl.parse(settings.server), settings.ca_file
         certificates = None if ca_file is None else Path(ca_file)
         self._up = HttpConnection(url, settings.token, certificates)
         self._down = HttpConnection(url, settings.token, certificates)
-        self._uplink = Uplink(self._outbox, self._up.post, self._clock, settings.name)
+        self._uplink = Uplink(self._outbox, self._up.post, self._contact, settings.name)
         self._token = f"cb_{secrets.token_urlsafe(32)}"
         spool = Spool(hooks_of(folder), self._clock)
         self._spool = spool
@@ -66,6 +70,7 @@ class Relay:
                 "decide": decide_with(self._hooks.decide),
                 "watch": self._watch.watch,
             },
+            self._contact,
         )
 
     def _hello(self) -> Object:
@@ -111,16 +116,26 @@ class Relay:
                 watch.renew()
                 with suppress(StoreError):
                     await self._hooks.take_all_spooled()
+                    self._hooks.tell_room()
                 await wait_any(news.wait(), timeout=_LOOK_AT_SPOOL)
         finally:
             watch.close()
 
     async def _follow_processes(self) -> None:
+        sleep = SleepWatch(self._clock)
         while True:
             await self._clock.sleep(EVERY)
+            if sleep.has_slept():
+                self._reconnect()
             if self._watch.is_needed:
                 self._watch.look()
                 self._watch.look_for_hooks()
+
+    def _reconnect(self) -> None:
+        """The machine was asleep: its connections may be dead, which no one would tell us."""
+        self._up.close()
+        self._down.close()
+        self._contact.try_again()
 
 
 async def _all(

@@ -3,15 +3,14 @@
 import asyncio
 import json
 import logging
-import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 from urllib.parse import quote
 
-from callboard.clock import Clock
 from callboard.events.json_values import as_object, as_whole
-from callboard.relay.batches import INCARNATION, MOST_ITEMS, packed
+from callboard.relay.batches import INCARNATION, MOST_ITEMS, RelayItem, packed
+from callboard.relay.contact import Backoff, ServerContact
 from callboard.relay.http import HttpFailed, HttpReply
 from callboard.relay.outbox import Outbox
 
@@ -22,37 +21,18 @@ BATCH_BYTES: Final = 1_048_576
 """A batch has no more items once it has this many bytes."""
 
 _OK: Final = 200
-_SOONEST, _LATEST = 0.2, 30.0
-_REFUSED: Final = (401, 403)
-_DAMAGED: Final = (400, 413, 422)
+_REFUSED: Final = 401
+_DAMAGED: Final = (400, 422)
+_TOO_LARGE: Final = 413
+_SMALL: Final = 65_536
+"""Bytes that every proxy accepts. If one says that they are too many, something else is wrong."""
+_NAME: Final = "reports"
 
 Post = Callable[[str, bytes, Mapping[str, str]], Awaitable[HttpReply]]
 
 
 class RelayRefused(Exception):
     """The server doesn't accept this machine's token. The message is for people."""
-
-
-class Backoff:
-    """How long to wait after each failure in a row: longer each time, and never the same.
-
-    Otherwise all relays would come back at once to a server that was restarted.
-    """
-
-    def __init__(self, soonest: float = _SOONEST, latest: float = _LATEST) -> None:
-        self._soonest = soonest
-        self._latest = latest
-        self._next = soonest
-
-    def reset(self) -> None:
-        """It worked."""
-        self._next = self._soonest
-
-    def seconds(self, least: float = 0.0) -> float:
-        """The seconds to wait now; `least` is what the server asks for."""
-        chosen = self._next * random.uniform(0.5, 1.0)
-        self._next = min(self._latest, self._next * 2)
-        return min(max(chosen, least), 2 * self._latest)
 
 
 class Uplink:
@@ -62,10 +42,10 @@ class Uplink:
     name: what people call this machine.
     """
 
-    def __init__(self, outbox: Outbox, post: Post, clock: Clock, name: str) -> None:
+    def __init__(self, outbox: Outbox, post: Post, contact: ServerContact, name: str) -> None:
         self._outbox = outbox
         self._post = post
-        self._clock = clock
+        self._contact = contact
         self._headers = {
             "Content-Type": "application/octet-stream",
             INCARNATION: outbox.incarnation,
@@ -74,10 +54,9 @@ class Uplink:
         self._news = asyncio.Event()
         self._sent_up_to = 0
         self._most = MOST_ITEMS
-        self._is_away = False
         self._backoff = Backoff()
         self.lost = 0
-        """Items that the server could not read, and that were dropped."""
+        """Items that the server could not take, and that were dropped."""
 
     def wake(self) -> None:
         """There is something to send."""
@@ -91,7 +70,7 @@ class Uplink:
                 await self._news.wait()
             wait = await self.send()
             if wait:
-                await self._clock.sleep(wait)
+                await self._contact.pause(wait)
 
     async def send(self) -> float:
         """Send one batch; returns the seconds to wait before the next one."""
@@ -107,15 +86,16 @@ class Uplink:
         try:
             reply = await self._post(PATH, packed(told), self._headers)
         except HttpFailed as error:
-            return self._failed(str(error))
+            # The server, or a proxy, closes connections that were quiet for a while.
+            return 0.0 if error.is_stale else self._failed(str(error))
         if is_refusal(reply):
             raise RelayRefused(message_of(reply))
-        if reply.status in _DAMAGED:
-            return self._damaged(len(items), first)
+        if reply.status == _TOO_LARGE or (reply.status in _DAMAGED and is_ours(reply)):
+            return self._smaller(reply, items)
         acknowledged = _acknowledged(reply) if reply.status == _OK else 0
         # The page of a proxy, or of a network that wants a sign-in first, acknowledges nothing.
         if acknowledged < first:
-            return self._failed(f"it responds with status {reply.status}", reply.retry_after)
+            return self._failed(message_of(reply), reply.retry_after)
         self._confirmed(min(acknowledged, last))
         return 0.0
 
@@ -123,31 +103,37 @@ class Uplink:
         self._outbox.remove_up_to(number)
         self._most = MOST_ITEMS
         self._backoff.reset()
-        if self._is_away:
-            self._is_away = False
-            _log.info("The server can be reached again.")
+        self._contact.worked(_NAME)
 
     def _failed(self, why: str, least: float = 0.0) -> float:
-        if not self._is_away:
-            self._is_away = True
-            _log.warning("The server can't be reached: %s. Reports are kept until it can be.", why)
+        self._contact.failed(_NAME, why)
         return self._backoff.seconds(least)
 
-    def _damaged(self, count: int, first: int) -> float:
-        """A batch can't be read: send a smaller one, and drop the item that is the cause."""
-        if count > 1:
-            self._most = count // 2
+    def _smaller(self, reply: HttpReply, items: Sequence[RelayItem]) -> float:
+        """A batch was not taken: send a smaller one, and drop the item that is the cause."""
+        if len(items) > 1:
+            self._most = len(items) // 2
+            return 0.0
+        size = len(items[0].body)
+        if reply.status == _TOO_LARGE and not is_ours(reply):
+            if size < _SMALL:
+                return self._failed(message_of(reply), reply.retry_after)
+            why = "a proxy refuses its size. Raise the proxy's limit for bodies to 32 MB"
         else:
-            self.lost += 1
-            _log.error("The server can't read a report, and it was dropped. So far: %d", self.lost)
-            self._confirmed(first)
+            why = message_of(reply)
+        self.lost += 1
+        _log.error("A report of %d bytes was dropped: %s (%d so far)", size, why, self.lost)
+        self._confirmed(items[0].number)
         return 0.0
 
 
 def is_refusal(reply: HttpReply) -> bool:
     """Whether our server refuses the token, and not a proxy the request."""
-    if reply.status not in _REFUSED:
-        return False
+    return reply.status == _REFUSED and is_ours(reply)
+
+
+def is_ours(reply: HttpReply) -> bool:
+    """Whether an error comes from our server, and not from a proxy or another website."""
     try:
         return "error" in as_object(json.loads(reply.body))
     except ValueError:
@@ -155,12 +141,12 @@ def is_refusal(reply: HttpReply) -> bool:
 
 
 def message_of(reply: HttpReply) -> str:
-    """What the server says about a refusal, for people."""
+    """What the server says about an error, for people."""
     try:
         told = as_object(as_object(json.loads(reply.body)).get("error")).get("message")
     except ValueError:
         told = None
-    return told if isinstance(told, str) else f"It responds with status {reply.status}."
+    return told if isinstance(told, str) else f"it responds with status {reply.status}"
 
 
 def _acknowledged(reply: HttpReply) -> int:

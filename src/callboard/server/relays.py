@@ -50,6 +50,10 @@ class RelayStream:
     """The commands for one relay, until it asks for the next stream. As `EventStream` writes it."""
 
     host: Host
+    seen_at: int = 0
+    """When its relay last sent something, as far as this server knows."""
+    is_over: bool = False
+    """Whether it lasted as long as it may. The relay may have been gone for all this time."""
     lasts: float = LASTS
     cut_off: Callable[[], None] = lambda: None
     buffered: Callable[[], int] = lambda: 0
@@ -95,6 +99,7 @@ class RelayStream:
             self._filled.clear()
             parts, self._queue = self._queue, []
             yield b"".join(parts) or HEARTBEAT
+        self.is_over = not self.closed.is_set()
 
 
 def _watched(plate: Plate) -> Object:
@@ -138,7 +143,7 @@ class Relays:
         """A relay asks for commands. holds: the questions whose hooks wait there."""
         if self._is_closed:
             raise Overloaded("The server is stopping; come back in a moment.", retry_after=1)
-        stream = RelayStream(host)
+        stream = RelayStream(host, self._clock.now_ms())
         before = self._streams.get(host.id)
         if before is not None:
             before.closed.set()
@@ -163,9 +168,15 @@ class Relays:
             await self.look_at(stream.host.id, hold)
         stream.watch([one for one in living if one.status != "closed"])
 
+    def heard_from(self, host_id: str) -> None:
+        """A relay has sent something."""
+        stream = self._streams.get(host_id)
+        if stream is not None:
+            stream.seen_at = self._clock.now_ms()
+
     def left(self, stream: RelayStream) -> None:
         """A stream has ended. Its machine is unreachable unless it asks for another one soon."""
-        seen_at = self._clock.now_ms()
+        seen_at = stream.seen_at if stream.is_over else self._clock.now_ms()
         if self._streams.get(stream.host.id) is stream:
             del self._streams[stream.host.id]
             self._start(self._miss(stream.host.id, seen_at))

@@ -135,6 +135,16 @@ class Spool:
         """Whether hooks write nothing until the spool has been read."""
         return self._full.exists()
 
+    def weigh(self) -> None:
+        """Tell hooks whether there is room. `take` does that too, but may not be called for hours.
+
+        StoreError if the spool can't be read.
+        """
+        try:
+            self._look()
+        except OSError as error:
+            raise self._unreadable(error) from error
+
     def take(self, limit: int) -> list[Spooled]:
         """Claim up to `limit` payloads, oldest first. Those of dead processes come first.
 
@@ -149,9 +159,7 @@ class Spool:
             for one in taken:
                 one.give_back()
             self._pass_on()
-            raise StoreError(
-                f"{self.folder} cannot be read: {error.strerror or error}.", path=str(self.folder)
-            ) from error
+            raise self._unreadable(error) from error
         self._pass_on()
         self.counted.taken += len(taken)
         return taken
@@ -179,6 +187,10 @@ class Spool:
         self._waiting.clear()
         self._taken.clear()
         self._turn.give()
+
+    def _unreadable(self, error: OSError) -> StoreError:
+        why = error.strerror or error
+        return StoreError(f"{self.folder} cannot be read: {why}.", path=str(self.folder))
 
     def _pass_on(self) -> None:
         """Let others take their turn once everything that we have taken or seen is done."""

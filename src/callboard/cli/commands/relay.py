@@ -21,7 +21,7 @@ from callboard.errors import Forbidden, NotFound, ServerUnreachable, StoreError
 from callboard.events.json_values import as_object, as_text
 from callboard.relay.http import HttpConnection, HttpFailed, ServerUrl
 from callboard.relay.settings import RelaySettings, read_settings, write_settings
-from callboard.relay.uplink import message_of
+from callboard.relay.uplink import is_ours, message_of
 
 _CREATED: Final = 201
 _UNKNOWN: Final = 404
@@ -117,7 +117,13 @@ async def _exchange(url: ServerUrl, ca_file: Path | None, told: dict[str, str | 
     finally:
         connection.close()
     if reply.status == _CREATED:
-        return as_text(as_object(json.loads(reply.body)).get("token"))
+        with suppress(ValueError):
+            return as_text(as_object(json.loads(reply.body)).get("token"))
     if reply.status == _UNKNOWN:
         raise NotFound(f"{url} is not a Callboard server that knows relays. Update it first.")
+    if not is_ours(reply):
+        raise ServerUnreachable(
+            f"{url} doesn't respond as a Callboard server: {message_of(reply)}. Check the address, "
+            "and the proxy in front of the server."
+        )
     raise Forbidden(message_of(reply))

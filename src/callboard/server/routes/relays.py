@@ -49,6 +49,7 @@ async def report(
 ) -> Response:
     """Receive what happened on a relay's machine. Each item is a line of JSON, then its bytes."""
     source = RelaySource(host_of(caller), host_label(callboard_host_name), _incarnation(request))
+    serving.relays.heard_from(source.host)
     most = serving.settings.max_hook_body
     items = [replace(one, body=one.body[:most]) for one in unpacked(await request.body())]
     for hold in await serving.relay_intake.take(source, items):
