@@ -83,9 +83,7 @@ class Plates:
     async def backlog(self) -> HookBacklog:
         """Hook reports in the spool that no server has read yet."""
         path = self._log.path
-        if path is None:
-            return NO_BACKLOG
-        return await asyncio.to_thread(backlog_in, hooks_folder(path))
+        return await asyncio.to_thread(backlog_in, hooks_folder(path)) if path else NO_BACKLOG
 
     async def living(self, host: str | None = None) -> list[Plate]:
         """Every plate of this host that is not closed, including dismissed ones; or of another."""
