@@ -1,4 +1,4 @@
-"""Agents that are stopped before their tasks have run at all."""
+"""Agents that are stopped, and questions that are withdrawn, before their tasks have run at all."""
 
 import asyncio
 
@@ -6,6 +6,10 @@ import pytest
 from tests.unit.engine.rig import Rig
 
 from callboard import Context
+from callboard.engine.handler_questions import HandlerQuestions
+from callboard.engine.loading import load
+from callboard.engine.ports import Request
+from callboard.testing.scripted import ScriptedPeople
 
 
 @pytest.fixture
@@ -44,3 +48,26 @@ async def test_a_run_that_was_stopped_early_gives_its_slot_back(rig: Rig):
     assert (await driving).status == "paused"
     (limit,) = await rig.outside.limits.list()
     assert (limit.in_use, rig.calls) == (0, [])
+
+
+async def test_a_question_that_is_withdrawn_before_the_handler_has_seen_it(rig: Rig):
+    async def asks(ctx: Context) -> bool:
+        return await ctx.ask("Sure?")
+
+    await rig.start(rig.flow(asks))
+    view = (await load(rig.outside.log, "s")).view
+    people, ended = ScriptedPeople(True), asyncio.Event()
+
+    async def record(request: Request, value: object) -> None:
+        raise AssertionError(value)
+
+    questions = HandlerQuestions(people, rig.outside.people.get, record, ended.set)
+    questions.ask(view)
+    view.pausing = {"interrupt": True}
+    questions.ask(view)
+    assert questions.asked
+    await ended.wait()
+    assert not questions.asked
+    assert people.prompts == []
+    # It is still to be asked, if the session goes on.
+    assert questions.will_answer(view)
