@@ -6,9 +6,10 @@ import sys
 import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
+from psycopg import AsyncConnection
 from tests.faults.conftest import CHILD
 from tests.faults.log_process import counting
 from tests.faults.postgres_proxy import CuttingProxy
@@ -27,6 +28,11 @@ GUARD = 120.0
 HOLDS_LOCKS = f"""
 SELECT 1 FROM pg_stat_activity
 WHERE application_name = '{WRITER}' AND wait_event = 'ClientRead' AND xact_start IS NOT NULL
+"""
+
+WAITS_TO_WRITE = f"""
+SELECT 1 FROM pg_stat_activity
+WHERE application_name = '{WRITER}' AND wait_event_type = 'Lock'
 """
 
 Start = Callable[..., Awaitable[Process]]
@@ -61,6 +67,14 @@ async def proxied(postgres: PostgresServer, url: str) -> AsyncGenerator[tuple[Cu
         await proxy.stop()
 
 
+@asynccontextmanager
+async def read_only(url: str, table: str) -> AsyncGenerator[None]:
+    """Nothing is written into a table meanwhile: those who try wait."""
+    async with await AsyncConnection.connect(url) as link:
+        await link.execute(f"LOCK TABLE {table} IN SHARE MODE".encode())
+        yield
+
+
 async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(GUARD):
         while not condition():
@@ -89,6 +103,7 @@ class Worker:
                 raise
             return "done"
 
+        self.agent = work
         self.flow = Workflow(
             "w", state=Notes, phases=[Phase("p", agent=work, on_uncertain="retry", terminal=True)]
         )
@@ -150,6 +165,35 @@ async def test_a_driver_that_is_back_in_time_starts_its_agent_again(
         assert (await driving).status == "completed"
         told = [event.payload for event in await board.log.read("s") if "interrupted" in event.name]
         assert [one["reason"] for one in told] == ["stopped"]
+
+
+async def test_an_agent_whose_start_is_committed_when_its_driver_is_cut_off_starts_later(
+    postgres: PostgresServer, postgres_url: str
+):
+    first, second = Worker(), Worker()
+    last = Phase("q", agent=second.agent, on_uncertain="retry", terminal=True)
+    flow = Workflow("w", state=Notes, phases=[Phase("p", agent=first.agent, next="q"), last])
+    log = PostgresLog.open(postgres_url, project, frozen_after=3.0)
+    async with Callboard(log, [flow]) as board:
+        driving = asyncio.ensure_future(board.run(flow, session_id="s"))
+        await until(lambda: bool(first.attempts))
+        async with AsyncExitStack() as stuck:
+            async with read_only(postgres_url, "events"):
+                first.finish.set()
+                await until(lambda: bool(postgres.execute(WAITS_TO_WRITE)))
+                # From here on, it can't beat.
+                await stuck.enter_async_context(read_only(postgres_url, "owners"))
+                await until(lambda: log.is_cut_off)
+            async with asyncio.timeout(GUARD):
+                async for event in log.tail("s"):
+                    if event.name == "agent:interrupted":
+                        assert event.payload["reason"] == "stopped"
+                        break
+            assert log.is_cut_off
+            assert not second.attempts
+        await until(lambda: second.attempts == [2])
+        second.finish.set()
+        assert (await driving).status == "completed"
 
 
 async def claimed(log: PostgresLog) -> None:

@@ -164,6 +164,11 @@ class RunDesk:
             if watching is not None:
                 watching.cancel()
 
+    def end(self) -> None:
+        """Give the slot back, also if the agent was stopped before it started."""
+        if self._slot is not None:
+            self._slot.end()
+
     def _set_budget(self, limit: float) -> asyncio.Task[None]:
         task = asyncio.current_task()
         assert task is not None

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, KeysView
 from dataclasses import replace
+from functools import partial
 
 from callboard.engine.live import LiveSession
 from callboard.engine.ports import HumanInput, NoAnswer, Request
@@ -86,8 +87,10 @@ class HandlerQuestions:
         known = self._asking.keys() | self.declined | self._answered
         for question, asked in pending.items():
             if question not in known and _is_for_handler(asked):
-                asking = self._ask(self._handler, view.session_id, asked)
-                self._asking[question] = asyncio.create_task(asking)
+                asking = asyncio.create_task(self._ask(self._handler, view.session_id, asked))
+                self._asking[question] = asking
+                # Not in the task itself, which may be cancelled before it has started.
+                asking.add_done_callback(partial(self._end, question))
 
     async def _ask(self, handler: HumanInput, session_id: str, asked: Asked) -> None:
         try:
@@ -104,9 +107,10 @@ class HandlerQuestions:
         except Exception as error:
             is_outage = isinstance(error, self._outages)
             self.error = error if is_outage else _handler_failed(asked, error)
-        finally:
-            self._asking.pop(asked.id, None)
-            self._done()
+
+    def _end(self, question: str, task: asyncio.Task[None]) -> None:
+        del self._asking[question]
+        self._done()
 
     def leave(self) -> list[asyncio.Task[None]]:
         """Stop asking; returns the tasks to wait for."""

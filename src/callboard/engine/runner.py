@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import islice, takewhile
 
 from callboard.engine import decide as d
-from callboard.engine.attempt import Done, Outcome, RunDesk, record
+from callboard.engine.attempt import Done, Interrupted, Outcome, RunDesk, record
 from callboard.engine.context import RunPlace
 from callboard.engine.handler_questions import questions_of
 from callboard.engine.live import LiveSession
@@ -288,9 +288,8 @@ class Drive:
             self._desks.pop(run, None)
         for place in self._starting:
             self._launch(place)
-        self._starting = []
         self._slots.request(busy=bool(self._tasks))
-        if view.ended:
+        if view.ended or self._live.log.is_cut_off:
             self._stop_agents("stopped")
         elif view.pausing is not None:
             self._pause(interrupt=bool(view.pausing.get("interrupt")))
@@ -303,22 +302,23 @@ class Drive:
         slot = self._slots.pop(place.run)
         desk = RunDesk(self._live, step.agent, place, self._waiting, self._wake.set, slot)
         self._desks[place.run] = desk
-        task = self._loop.create_task(self._work(desk, step.phase.timeout))
-        self._tasks[place.run] = task
-        if slot is not None:
-            # Also if the task is cancelled before it has started.
-            task.add_done_callback(lambda _: slot.end())
+        self._tasks[place.run] = task = self._loop.create_task(self._work(desk, step.phase.timeout))
+        task.add_done_callback(lambda task: self._end(desk, task))
 
     async def _work(self, desk: RunDesk, timeout: Timeout) -> None:
-        run = desk.place.run
         try:
-            self._finished[run] = await desk.work(timeout)
+            self._finished[desk.place.run] = await desk.work(timeout)
         except asyncio.CancelledError:
             raise
         except BaseException as error:
             self._error = error
-        finally:
-            self._wake.set()
+
+    def _end(self, desk: RunDesk, task: asyncio.Task[None]) -> None:
+        # Not in the task itself, which may be cancelled before it has started.
+        if task.cancelled() and desk.stopping is not None:
+            self._finished[desk.place.run] = Interrupted(desk.stopping)
+        desk.end()
+        self._wake.set()
 
     def _pause(self, *, interrupt: bool) -> None:
         """Let agents finish, unless they are to be interrupted or only wait for a person."""

@@ -111,6 +111,37 @@ async def test_a_driver_starts_no_agent_while_it_is_cut_off(frozen: Frozen):
     assert len(await frozen.rig.events("interrupted")) == 1
 
 
+@pytest.mark.parametrize("is_heard", [False, True], ids=["with the reply", "before it"])
+async def test_a_driver_starts_no_agent_when_it_is_cut_off_while_it_commits_the_start(
+    frozen: Frozen, *, is_heard: bool
+):
+    driving = await frozen.rig.start(frozen.flow)
+    handle, replied = frozen.rig.log.log, asyncio.Event()
+    assert isinstance(handle, MemoryLog)
+    # The next append is the effect's, and the one after it starts the second agent.
+    frozen.rig.log.delay(replied, after=frozen.rig.log.appends + 2)
+    frozen.gates[0].set()
+    await frozen.rig.clock.advance(0)
+    assert len(await frozen.rig.events("agent:started")) == 2
+    handle.is_cut_off = True
+    if is_heard:
+        handle.listeners.wake_all()
+        await frozen.rig.clock.advance(0)
+        replied.set()
+    else:
+        replied.set()
+        handle.listeners.wake_all()
+    await frozen.rig.clock.advance(60)
+    assert frozen.effects == [1]
+    handle.is_cut_off = False
+    handle.listeners.wake_all()
+    await frozen.rig.clock.advance(0)
+    assert frozen.effects == [1, 99]
+    assert (await driving).status == "completed"
+    told = await frozen.rig.events("interrupted")
+    assert [one.payload["reason"] for one in told] == ["stopped"]
+
+
 async def test_after_a_failover_a_driven_session_is_read_again(frozen: Frozen):
     driving = await frozen.rig.start(frozen.flow)
     handle = frozen.rig.log.log
