@@ -5,11 +5,16 @@ codes are never logged: a request's query and headers are left out, and anything
 looks like a secret is removed.
 """
 
+import io
 import logging
+import os
 import re
+import select
 import sys
+from collections import deque
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, Final, Literal, TextIO
 
 import orjson
 
@@ -19,6 +24,7 @@ from callboard.server.access.audit import writable
 from callboard.server.request_metrics import NO_STATUS, ServedRequest
 
 if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
     from rich.text import Text
 
 Format = Literal["json", "text"]
@@ -39,6 +45,10 @@ _HINTS = ("cb_", "bearer ", "code=", "token=", "callboard=")
 _REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 _COLOURS = {"DEBUG": "dim", "INFO": "", "WARNING": "yellow", "ERROR": "bold red"}
 _OFTEN = "/health"
+_AT_ONCE: Final = 4096
+"""A pipe that can be written to takes this many bytes without waiting (POSIX: at least 512)."""
+_MOST_UNREAD: Final = 1_000_000
+"""Bytes of log that wait for a reader; later messages are dropped, and counted."""
 
 
 def install(wanted: Format | None = None, stream: TextIO | None = None) -> None:
@@ -46,6 +56,7 @@ def install(wanted: Format | None = None, stream: TextIO | None = None) -> None:
     out = stream or sys.stderr
     if wanted is None:
         wanted = "text" if out.isatty() else "json"
+    out = unblocked(out, _json_notice if wanted == "json" else _short_notice)
     handler = JsonLogLines(out) if wanted == "json" else ShortLines(out)
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     for chatty in ("httpx", "httpcore", "asyncio", "procrastinate", "temporalio"):
@@ -90,6 +101,80 @@ def without_secrets(text: str) -> str:
     if not any(hint in lowered for hint in _HINTS):
         return text
     return _SECRETS.sub("[secret]", text)
+
+
+def _short_notice(dropped: int) -> str:
+    return f"{dropped} messages were dropped, because nothing read them."
+
+
+def _json_notice(dropped: int) -> str:
+    line = {"level": "warning", "logger": __name__, "message": _short_notice(dropped)}
+    return orjson.dumps(line).decode()
+
+
+def unblocked(stream: TextIO, notice: Callable[[int], str] = _short_notice) -> TextIO:
+    """The stream, such that writing to it never waits for its reader.
+
+    Otherwise a server stops when someone presses Ctrl-S in its terminal, or scrolls in a pager.
+
+    notice: the line to write after so many messages were dropped.
+    """
+    try:
+        number = stream.fileno()
+    except (OSError, ValueError):
+        return stream  # It is in memory.
+    if not hasattr(select, "poll"):
+        return stream
+    output = UnblockedOutput(number, stream.isatty(), notice)
+    return io.TextIOWrapper(output, stream.encoding, "backslashreplace", write_through=True)
+
+
+class UnblockedOutput(io.RawIOBase):
+    """A terminal, a pipe or a file. What it doesn't take now is written later."""
+
+    def __init__(self, number: int, is_terminal: bool, notice: Callable[[int], str]) -> None:
+        super().__init__()
+        self._number, self._is_terminal, self._notice = number, is_terminal, notice
+        self._poll = select.poll()
+        self._poll.register(number, select.POLLOUT)
+        self._waiting: deque[bytes] = deque()
+        self._size = self._dropped = 0
+
+    @property
+    def name(self) -> int:
+        """The file descriptor."""
+        return self._number
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return self._is_terminal
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, data: "Buffer", /) -> int:
+        """Write as much as the reader takes now, and keep the rest."""
+        told = bytes(data)
+        self._drain()
+        if self._size > _MOST_UNREAD:
+            self._dropped += 1
+            return len(told)
+        notice = f"{self._notice(self._dropped)}\n".encode() if self._dropped else b""
+        self._dropped = 0
+        whole = notice + told
+        self._waiting.extend(whole[at : at + _AT_ONCE] for at in range(0, len(whole), _AT_ONCE))
+        self._size += len(whole)
+        self._drain()
+        return len(told)
+
+    def _drain(self) -> None:
+        while self._waiting and self._poll.poll(0):
+            part = self._waiting.popleft()
+            written = os.write(self._number, part)
+            self._size -= written
+            if written < len(part):
+                self._waiting.appendleft(part[written:])
 
 
 class JsonLogLines(logging.StreamHandler[TextIO]):

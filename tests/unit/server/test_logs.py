@@ -3,6 +3,8 @@
 import io
 import json
 import logging
+import os
+import select
 
 import pytest
 
@@ -103,3 +105,37 @@ def test_what_looks_like_a_secret_is_taken_out(wanted, said, secret):
     text = written(wanted, lambda: logging.getLogger("x").info("%s", said))
     assert secret not in text
     assert "[secret]" in text
+
+
+def test_a_reader_that_stops_reading_does_not_stop_the_server():
+    reader, writer = os.pipe()
+    with os.fdopen(reader), os.fdopen(writer, "w", encoding="utf-8") as out:
+        logs.install("json", out)
+        for count in range(20_000):
+            logs.served(REQUEST._replace(path=f"/{count}"))
+        os.set_blocking(reader, False)
+        read = ""
+        for _ in range(100):  # Each message writes what has room by now.
+            while part := os.read(reader, 65_536) if _readable(reader) else b"":
+                read += part.decode()
+            logs.served(REQUEST._replace(path="/last"))
+        lines = [json.loads(line) for line in read.splitlines()]
+        (dropped,) = [line["message"] for line in lines if line["level"] == "warning"]
+        left = [line["path"] for line in lines if "path" in line]
+        count = int(dropped.split()[0])
+        assert 0 < count < 20_000
+        assert left[: 20_000 - count] == [f"/{at}" for at in range(20_000 - count)]
+        assert "/last" in left
+
+
+def _readable(number: int) -> bool:
+    return bool(select.select([number], [], [], 0)[0])
+
+
+def test_a_reader_that_left_does_not_stop_the_server(capfd):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w", encoding="utf-8") as out:
+        logs.install("json", out)
+        logs.served(REQUEST)
+        logs.served(REQUEST)
