@@ -1,7 +1,9 @@
 """Unrecorded decisions left by harnesses that died."""
 
+import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Final
 
 from pydantic import TypeAdapter
 
@@ -21,6 +23,10 @@ from callboard.interactions.records import Interaction
 from callboard.systems.processes import is_alive
 from callboard.vendors.claude.extraction import Spoken
 
+_TO_LEAVE: Final = 5.0
+"""Seconds for an agent to end after its harness was killed."""
+_LOOK_EVERY: Final = 0.05
+
 
 async def record_leftovers(
     desk: Questions, folders: Folders, tell: Callable[[str], None], confirm: Confirm | None
@@ -30,12 +36,23 @@ async def record_leftovers(
     confirm: asks the person about a decision that they may not have confirmed. Without it, such
     decisions are kept.
     """
+    attempts = list(folders.all())
+    await _agents_left(attempts)
     found = [
         await _settled(attempt, desk, tell, confirm)
-        for attempt in list(folders.all())
+        for attempt in attempts
         if not is_in_use(attempt)
     ]
     return [one for one in found if one is not None]
+
+
+async def _agents_left(attempts: list[Attempt]) -> None:
+    """Wait a little for agents of dead harnesses, which end a moment later than those."""
+    decided = [one for one in attempts if one.decision is not None and not _is_attended(one)]
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_TO_LEAVE):
+            while any(is_in_use(one) for one in decided):  # noqa: ASYNC110 - not our processes
+                await asyncio.sleep(_LOOK_EVERY)
 
 
 async def _settled(
@@ -68,15 +85,19 @@ async def _settled(
 
 def is_in_use(attempt: Attempt) -> bool:
     """Whether its harness or its agent is running: one may briefly outlive the other."""
-    match attempt.read_json("harness.json"):
-        case {"pid": int(pid), "start": str(start), "host": str(host)}:
-            if not Harness(pid, start, host).is_dead:
-                return True
-        case _:
-            return False
+    if _is_attended(attempt):
+        return True
     match attempt.read_json("agent.json"):
         case {"pid": int(pid), "start": str() | None as start}:
             return is_alive(pid, start)
+        case _:
+            return False
+
+
+def _is_attended(attempt: Attempt) -> bool:
+    match attempt.read_json("harness.json"):
+        case {"pid": int(pid), "start": str(start), "host": str(host)}:
+            return not Harness(pid, start, host).is_dead
         case _:
             return False
 

@@ -28,6 +28,7 @@ from callboard.harness.folders import Attempt, Folders, beside, of_server
 from callboard.harness.recording import EndRecord, recorded
 from callboard.harness.unrecorded import is_in_use, record_leftovers
 from callboard.interactions.records import Interaction
+from callboard.systems.processes import started_at
 from callboard.testing.fake_clock import FakeClock
 from callboard.vendors.claude import launching
 
@@ -163,6 +164,21 @@ async def test_a_decision_that_nobody_recorded_is_found(board: Callboard, tmp_pa
     (found,) = await record_leftovers(board.people, folders, print, None)
     assert (found.status, found.response) == ("completed", "rejected")
     assert list(folders.all()) == []
+
+
+async def test_an_agent_that_outlives_its_killed_harness_for_a_moment_is_waited_for(
+    board: Callboard, tmp_path: Path
+):
+    folders, _, attempt = await left(board, tmp_path)
+    confirmed(attempt, "rejected")
+    agent = await asyncio.create_subprocess_exec("sleep", "0.5")
+    ran = {**(attempt.read_json("agent.json") or {}), "pid": agent.pid}
+    attempt.write_json("agent.json", {**ran, "start": started_at(agent.pid)})
+    assert is_in_use(attempt)
+    waiting = asyncio.ensure_future(agent.wait())
+    (found,) = await record_leftovers(board.people, folders, print, None)
+    assert (found.status, found.response) == ("completed", "rejected")
+    await waiting
 
 
 async def test_what_is_found_is_recorded_with_all_that_belongs_to_it(
