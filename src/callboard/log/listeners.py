@@ -57,13 +57,13 @@ class Listeners:
             self._started()
         return _registered(self._of_work, notify)
 
-    def wake(self, heads: Mapping[str, int | None], work: Collection[str] = ()) -> None:
+    def wake(self, heads: Mapping[str, int | None], work: Collection[str] | None = None) -> None:
         """Call the listeners of these streams in the loop's next iteration.
 
-        `work` are those that others wrote to and that someone has to drive, as far as is known.
-        Not immediately: a listener that raises must not fail the append that woke it.
+        Others wrote to them if `work` is given: those that someone has to drive, as far as is
+        known. Not immediately: a listener that raises must not fail the append that woke it.
         """
-        own = [stream for stream, head in heads.items() if head is not None]
+        own = [stream for stream, head in heads.items() if head is not None and work is None]
         for listening, streams in ((self._of_appends, own), (self._of_work, work)):
             if streams:
                 for notify in listening.values():

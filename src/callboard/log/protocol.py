@@ -13,7 +13,7 @@ from callboard.events.rows import Query, Row
 from callboard.log.registry import OwnerRegistry
 
 Notify = Callable[[int | None], None]
-"""Called with the position of the last event if this handle wrote it, otherwise with None."""
+"""Called with the position of the last event if it is known, otherwise with None."""
 
 NotifyAppend = Callable[[Collection[str]], object]
 """Called with the streams that were written to."""

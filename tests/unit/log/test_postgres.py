@@ -27,6 +27,7 @@ from callboard.events.rows import KEYS, Change, Drop, Put, Query
 from callboard.log.location import database_path, without_password
 from callboard.log.postgres.errors import translate
 from callboard.log.postgres.log import PostgresLog
+from callboard.log.postgres.notices import pause_after
 from callboard.log.postgres.views import check, statements
 from callboard.log.protocol import Writing
 from callboard.log.tables import shapes
@@ -296,6 +297,30 @@ async def test_what_others_did_meanwhile_is_not_overwritten(opened: Opened):
     lease = await other.lease("s")
     assert lease is not None
     assert lease.settled == 1
+
+
+async def test_who_writes_is_told_its_own_length_among_the_commits_of_others(opened: Opened):
+    mine, other = opened(), opened()
+    heads: list[int | None] = []
+    appended: list[str] = []
+    heard = asyncio.Event()
+    await mine.head("s")
+    mine.on_change("s", heads.append)
+    mine.on_change("t", lambda head: heard.set())
+    mine.on_append(appended.extend)
+    # What the other one writes in between makes this one look, and find its own commit.
+    await asyncio.gather(other.append("t", several(1)), mine.append("s", several(2)))
+    await other.append("t", several(1))
+    async with asyncio.timeout(5):
+        await heard.wait()
+    assert set(heads) == {2}
+    assert appended == ["s"]
+
+
+def test_notices_gather_for_longer_on_a_busy_machine():
+    assert pause_after(0.0005) == pytest.approx(0.005)
+    assert pause_after(0.005) == pytest.approx(0.02)
+    assert pause_after(3.0) == pytest.approx(0.05)
 
 
 async def test_nul_in_a_row_is_replaced(opened: Opened):

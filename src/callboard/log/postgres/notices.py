@@ -14,8 +14,17 @@ from callboard.log.postgres.connections import ReadPool
 from callboard.log.postgres.liveness import CHANNEL
 from callboard.log.postgres.reader import PostgresReader
 
-_ANNOUNCE_EVERY = 0.005
 _LONGEST = 1.0
+_SHORTEST_PAUSE = 0.005
+_LONGEST_PAUSE = 0.05
+# On a busy machine, all processes would otherwise spend much of their time on each other's commits.
+_SHARE = 5
+"""Announcing takes at most this part of the time, and so does looking."""
+
+
+def pause_after(seconds: float) -> float:
+    """How long to let notices gather after announcing or looking took this many seconds."""
+    return min(max(seconds * (_SHARE - 1), _SHORTEST_PAUSE), _LONGEST_PAUSE)
 
 
 class CommitNotices:
@@ -63,13 +72,14 @@ class CommitNotices:
     async def _announce(self) -> None:
         while self._unannounced:
             self._unannounced = False
+            began = self._loop.time()
             try:
                 await self._pool.run(
                     lambda link: link.execute("SELECT pg_notify(%s, %s)", (CHANNEL, self._owner))
                 )
             except StoreError:
                 return  # Their next beat shows it.
-            await asyncio.sleep(_ANNOUNCE_EVERY)
+            await asyncio.sleep(pause_after(self._loop.time() - began))
 
     def replaced(self) -> None:
         """Another server took over: have everyone look now, and again with the next beat.
@@ -103,6 +113,7 @@ class CommitNotices:
         """Wake the listeners of streams that have grown since the last look."""
         while self._unread and self._listeners:
             self._unread = False
+            began = self._loop.time()
             try:
                 changed, last = await self._reader.changed_after(self._seen)
             except StoreError:
@@ -112,7 +123,11 @@ class CommitNotices:
             self._seen = max(self._seen, last)
             self._learn(changed)
             work = [one.id for one in changed if one.standing.is_up_for_driving and not one.hidden]
-            self._listeners.wake(dict.fromkeys(one.id for one in changed), work)
+            # Our own commits are among them: those who wrote them see by the length that there is
+            # nothing new.
+            heads = {one.id: None if one.hidden else one.standing.head for one in changed}
+            self._listeners.wake(heads, work)
+            await asyncio.sleep(pause_after(self._loop.time() - began))
 
     async def stop(self) -> None:
         """Finish announcing and looking."""
