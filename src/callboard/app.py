@@ -101,7 +101,7 @@ class Callboard(SessionReader):
 
     async def connect(self) -> None:
         """Connect to the database server, if there is one, as `async with` does."""
-        if not isinstance(self.log, SqliteLog | MemoryLog):
+        if not self.log.incarnation:
             await self.log.last_sequence()
 
     async def __aexit__(self, *error: object) -> None:

@@ -323,6 +323,14 @@ def test_notices_gather_for_longer_on_a_busy_machine():
     assert pause_after(3.0) == pytest.approx(0.05)
 
 
+async def test_a_board_that_is_connected_does_not_ask_again(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    async with Callboard.open(postgres_url) as board:
+        monkeypatch.delattr(PostgresLog, "last_sequence")
+        await board.connect()
+
+
 async def test_nul_in_a_row_is_replaced(opened: Opened):
     log = opened()
     row = {"id": "s", "workflow": "a\x00b", "created_at": 1}
