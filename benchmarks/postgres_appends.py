@@ -20,7 +20,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pictures
 from common import (
+    HERE,
     PEERS,
     ROOT,
     Result,
@@ -39,11 +41,15 @@ sys.path.insert(0, str(ROOT))
 from tools.postgres_server import PostgresServer, running_server
 
 WIDTH = 64
+DRAWN = {1: 2_000, 4: 4_000, 16: 12_000, 256: 64_000}
+"""Other numbers of tasks, which are only drawn, and how many events they append."""
+BARE = {"same statement": [], "only inserts": ["--inserts"]}
+PLOT = HERE / "postgres_appends.png"
 WARM = 20
 SETTINGS = ("shared_buffers=128MB",)
 
 
-async def ours(url: str, count: int) -> dict[str, Any]:
+async def ours(url: str, count: int, width: int) -> dict[str, Any]:
     from callboard.clock import SystemClock
     from callboard.events.envelope import NewEvent
     from callboard.ids import event_id
@@ -51,7 +57,7 @@ async def ours(url: str, count: int) -> dict[str, Any]:
     from callboard.state.rows import project
 
     rng, clock = random.Random(1), SystemClock()
-    each = count // WIDTH
+    each = count // width
 
     def event(number: int) -> NewEvent:
         payload = {
@@ -65,7 +71,7 @@ async def ours(url: str, count: int) -> dict[str, Any]:
         }
         return NewEvent(event_id(), "agent:completed", payload, clock.now_ms())
 
-    lanes = [[event(number) for number in range(WARM + each)] for _ in range(WIDTH)]
+    lanes = [[event(number) for number in range(WARM + each)] for _ in range(width)]
     log = PostgresLog.open(url, project=project)
     await log.last_sequence()
     sizes = watch_commits(log)
@@ -74,17 +80,17 @@ async def ours(url: str, count: int) -> dict[str, Any]:
         for one in lanes[number][begin:end]:
             await log.append(f"stream-{number}", [one])
 
-    await asyncio.gather(*(lane(number, 0, WARM) for number in range(WIDTH)))
+    await asyncio.gather(*(lane(number, 0, WARM) for number in range(width)))
     sizes.clear()
     started, used = time.perf_counter(), time.process_time()
-    await asyncio.gather(*(lane(number, WARM, WARM + each) for number in range(WIDTH)))
+    await asyncio.gather(*(lane(number, WARM, WARM + each) for number in range(width)))
     seconds, used = time.perf_counter() - started, time.process_time() - used
     await log.close()
-    assert sum(sizes) == each * WIDTH, sizes
+    assert sum(sizes) == each * width, sizes
     return {
-        "per_second": each * WIDTH / seconds,
+        "per_second": each * width / seconds,
         "seconds": seconds,
-        "own_cpu_us": used / (each * WIDTH) * 1e6,
+        "own_cpu_us": used / (each * width) * 1e6,
         "commits": len(sizes),
         "median_size": statistics.median(sizes),
         "sizes": sizes,
@@ -118,24 +124,67 @@ def prepared(server: PostgresServer) -> str:
 
 def measure(quick: bool = False) -> Result:
     rounds, count = (3, 16_000) if quick else (7, 64_000)
-    here, bare = Path(__file__).resolve(), PEERS / "bare_postgres.py"
     progress(f"postgres_appends: {WIDTH} tasks, one event each at a time")
-    runs: dict[str, list[dict[str, Any]]] = {"ours": [], "same statement": [], "only inserts": []}
     with (
         scratch() as folder,
         running_server(PostgresServer, SETTINGS, None, data_folder()) as server,
     ):
-        for number in range(rounds):
-            source, sizes = prepared(server), folder / "sizes.json"
-            mine = call(sys.executable, here, "--side", f"--count={count}", f"--url={source}")
-            sizes.write_text(json.dumps(mine.pop("sizes")))
-            runs["ours"].append(mine)
-            for name, options in (("same statement", []), ("only inserts", ["--inserts"])):
-                target = prepared(server)
-                runs[name].append(call(sys.executable, bare, source, target, str(sizes), *options))
-            for name, side in runs.items():
-                progress(f"  round {number + 1}/{rounds}  {name}: {brief(side[-1])}")
+        runs = compared(server, folder, WIDTH, rounds, count)
+        others = {} if quick else DRAWN
+        drawn = {width: compared(server, folder, width, 3, few) for width, few in others.items()}
+    if drawn:
+        draw(drawn | {WIDTH: runs})
     return told(runs)
+
+
+def compared(
+    server: PostgresServer, folder: Path, width: int, rounds: int, count: int
+) -> dict[str, list[dict[str, Any]]]:
+    """All sides in turn, with so many tasks."""
+    here, bare = Path(__file__).resolve(), PEERS / "bare_postgres.py"
+    runs: dict[str, list[dict[str, Any]]] = {"ours": [], **{name: [] for name in BARE}}
+    for number in range(rounds):
+        source, sizes = prepared(server), folder / "sizes.json"
+        mine = call(
+            sys.executable,
+            here,
+            "--side",
+            f"--count={count}",
+            f"--width={width}",
+            f"--url={source}",
+        )
+        sizes.write_text(json.dumps(mine.pop("sizes")))
+        runs["ours"].append(mine)
+        for name, options in BARE.items():
+            target = prepared(server)
+            runs[name].append(call(sys.executable, bare, source, target, str(sizes), *options))
+        for name, side in runs.items():
+            progress(f"  {width} tasks, round {number + 1}/{rounds}  {name}: {brief(side[-1])}")
+    return runs
+
+
+def draw(runs: dict[int, dict[str, list[dict[str, Any]]]]) -> None:
+    """Events per second by how many tasks append at once, which is the size of groups."""
+    sides = {
+        "ours": ("Callboard", pictures.OURS),
+        "same statement": ("psycopg, the same statement", pictures.THEIRS),
+        "only inserts": ("psycopg, only inserts", pictures.QUIETER),
+    }
+
+    def paint(axes: Any) -> None:
+        for name, (label, colour) in sides.items():
+            points = {
+                width: statistics.median(run["per_second"] for run in found[name])
+                for width, found in runs.items()
+            }
+            pictures.curve(axes, points, label, colour)
+        pictures.logarithmic(axes, sorted(runs))
+        axes.set_xlabel("tasks that append one event each at a time")
+        axes.set_ylabel("events per second")
+        axes.set_title("Appends to PostgreSQL, each event durable", loc="left")
+        axes.legend(frameon=False)
+
+    pictures.draw(PLOT, paint)
 
 
 def told(runs: dict[str, list[dict[str, Any]]]) -> Result:
@@ -188,10 +237,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--side", action="store_true", help="run our side once and print its JSON")
     parser.add_argument("--count", type=int, default=64_000)
+    parser.add_argument("--width", type=int, default=WIDTH)
     parser.add_argument("--url")
     options = parser.parse_args()
     if options.side:
-        print(json.dumps(asyncio.run(ours(options.url, options.count))))
+        print(json.dumps(asyncio.run(ours(options.url, options.count, options.width))))
     else:
         finish(measure(options.quick))
 

@@ -18,7 +18,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from common import PEERS, Result, Row, Side, alternate, finish, peers_python, progress, scratch
+import pictures
+from common import (
+    HERE,
+    PEERS,
+    Result,
+    Row,
+    Side,
+    alternate,
+    finish,
+    peers_python,
+    progress,
+    scratch,
+)
 from databases import postgres, serve_on, temporal_of_our_own, version, work_on
 from recovery import runs_of
 from serving import Caller, Process, running, until
@@ -26,6 +38,7 @@ from serving import Caller, Process, running, until
 BARS = {"procrastinate": 3.0, "temporal": 4.0}
 DBOS, TEMPORAL = "DBOS", "Temporal"
 EVERY = 0.002
+PLOT = HERE / "takeover.png"
 
 
 def started(folder: Path, times: int) -> bool:
@@ -133,6 +146,8 @@ def measure(quick: bool = False) -> Result:
             mine["most"] <= BARS[driver],
         )
 
+    if not quick:
+        draw({name: found for name, (found,) in runs.items()})
     return Result(
         "takeover",
         rows=[row(driver) for driver in BARS],
@@ -142,6 +157,33 @@ def measure(quick: bool = False) -> Result:
         ],
         data={"runs": runs},
     )
+
+
+def draw(runs: dict[str, dict[str, Any]]) -> None:
+    """Every kill, and the bars."""
+    sides = {
+        "procrastinate": ("Callboard, procrastinate", pictures.OURS),
+        "temporal": ("Callboard, Temporal", pictures.OURS),
+        DBOS: ("DBOS, started again", pictures.OTHERS),
+        TEMPORAL: ("Temporal, 1 s heartbeat", pictures.THEIRS),
+    }
+
+    def paint(axes: Any) -> None:
+        for place, (name, (_, colour)) in enumerate(reversed(sides.items())):
+            waits = runs[name]["waits"]
+            axes.plot(waits, [place] * len(waits), "o", color=colour, alpha=0.6)
+            if name in BARS:
+                bar = BARS[name]
+                axes.plot([bar, bar], [place - 0.3, place + 0.3], color=pictures.QUIETER)
+        axes.plot([], [], color=pictures.QUIETER, label="the bar")
+        axes.set_yticks(range(len(sides)), [label for label, _ in reversed(sides.values())])
+        axes.set_ylim(-0.6, len(sides) - 0.4)
+        axes.set_xlim(left=0)
+        axes.set_xlabel("seconds from kill -9 of a worker until its agent runs again, each kill")
+        axes.set_title("Takeover by another worker", loc="left")
+        axes.legend(frameon=False, loc="lower right")
+
+    pictures.draw(PLOT, paint, size=(8, 3.4))
 
 
 def main() -> None:
