@@ -28,6 +28,13 @@ def postgres() -> Iterator[PostgresServer]:
         yield server
 
 
+def pids(server: PostgresServer) -> list[int]:
+    """The server's processes that run now."""
+    postmaster = int((server.data / "postmaster.pid").read_text().split()[0])
+    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+    return [postmaster, *map(int, children)]
+
+
 @contextmanager
 def temporal_of_our_own(folder: Path, driver: str) -> Iterator[None]:
     """Temporal, where servers and workers find it that are started meanwhile and need it."""

@@ -12,11 +12,16 @@ procrastinate: all are queued, and the time until the last has ended counts.
 Rounds alternate between all contenders, each round with new processes and a new database; medians
 are compared. One PostgreSQL server with fsync serves all but Temporal, whose dev server keeps its
 data in a SQLite file.
+
+What holds several processes back is watched while they run (`postgres_pressure`). Beside it they
+run once more with a sequence in place of the counter's row, which each commit keeps locked: that
+shows what the row costs. It can't be used, because tails would miss events.
 """
 
 import argparse
 import asyncio
 import json
+import os
 import statistics
 import sys
 import time
@@ -25,14 +30,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pictures
+import postgres_pressure
+import psycopg
 from common import HERE, PEERS, Result, Row, brief, finish, peers_python, progress, scratch
 from databases import PostgresServer, postgres, version, work_on
 from lanes import run_lanes, together
+from postgres_appends import prepared, watch_commits
+from serving import until
+
+PLOT = HERE / "postgres_workflows.png"
+BATCH = 16
 
 WIDTHS = (1, 16, 64)
 PROCESSES = (1, 2, 4)
 HERE_SCRIPT = str(Path(__file__).resolve())
-DBOS, LANGGRAPH, TEMPORAL = "DBOS", "LangGraph", "Temporal"
+OURS, DBOS, LANGGRAPH, TEMPORAL = "ours", "DBOS", "LangGraph", "Temporal"
+UNCOUNTED = "without the counter"
 FASTER, SCALES, TIMES_TEMPORAL = 1.0, 1.2, 5.0
 
 
@@ -49,7 +63,10 @@ async def ours(url: str, width: int, count: int, warm: int) -> dict[str, Any]:
             assert result.status == "completed", result
             assert list(result.state.items) == ["done"] * 5, result.state
 
-        return await run_lanes(once, width, count, warm)
+        await board.connect()
+        sizes = watch_commits(board.log)
+        found = await run_lanes(once, width, count, warm, warmed=sizes.clear)
+        return found | {"commits": len(sizes), "events": sum(sizes)}
 
 
 @dataclass(frozen=True)
@@ -62,6 +79,8 @@ class Contender:
     command: tuple[str, ...]
     count: int
     uses_postgres: bool = True
+    is_counted: bool = True
+    """Whether sequences come from the counter's row, as they do."""
 
     @property
     def name(self) -> str:
@@ -69,10 +88,18 @@ class Contender:
         return f"{self.who}, {self.width} at once{where}"
 
     def run(self, server: PostgresServer) -> dict[str, Any]:
-        place = [f"--url={server.create()}"] if self.uses_postgres else []
         share = self.processes
         sizes = [f"--width={max(1, self.width // share)}", f"--count={self.count // share}"]
-        return together([[*self.command, *place, *sizes, "--warm=16"]] * share)
+        command = [*self.command, *sizes, "--warm=16"]
+        if not self.uses_postgres:
+            return together([command] * share)
+        if self.who not in (OURS, UNCOUNTED):
+            return together([[*command, f"--url={server.create()}"]] * share)
+        url = prepared(server)
+        if not self.is_counted:
+            server.execute(postgres_pressure.UNCOUNTED, url.rpartition("/")[2])
+        watch = postgres_pressure.Watch(server, url)
+        return together([[*command, f"--url={url}"]] * share, watch) | watch.found()
 
 
 async def queue(url: str, count: int) -> float:
@@ -87,8 +114,8 @@ async def queue(url: str, count: int) -> float:
         driver = choose_driver("procrastinate", driven, 64, works=False)
         await driver.start()
         began = time.monotonic()
-        for _ in range(count // 16):
-            await asyncio.gather(*(board.start("five", "go") for _ in range(16)))
+        for _ in range(count // BATCH):
+            await asyncio.gather(*(board.start("five", "go") for _ in range(BATCH)))
         while driver.queued:
             await asyncio.sleep(0.01)
         await driver.stop(0)
@@ -98,24 +125,27 @@ async def queue(url: str, count: int) -> float:
 def queued(server: PostgresServer, workers: int, count: int) -> dict[str, Any]:
     """How quickly workers end what was queued while they had nothing else to do."""
     url = server.create()
-    name = url.rpartition("/")[2]
-    ended = "SELECT count(*) FROM sessions WHERE ended = 'completed'"
     with scratch() as folder:
         options = ("--concurrency=16",)
         asyncio.run(queue(url, 0))  # So that all tables are there.
         running = [work_on(folder, url, *options, flows=HERE / "five.py") for _ in range(workers)]
         try:
-            asyncio.run(queue(url, 16))
-            while server.execute(ended, name) != [(16,)]:
-                time.sleep(0.02)
-            began = asyncio.run(queue(url, count))
-            while server.execute(ended, name) != [(16 + count,)]:
-                time.sleep(0.02)
-            seconds = time.monotonic() - began
+            # One connection, because to look with new ones would take much of the processors' time.
+            with psycopg.connect(url, autocommit=True) as link:
+                asyncio.run(queue(url, BATCH))
+                wait_for_ends(link, BATCH)
+                began = asyncio.run(queue(url, count))
+                wait_for_ends(link, BATCH + count)
+                seconds = time.monotonic() - began
         finally:
             for worker in running:
                 worker.kill()
     return {"per_second": count / seconds, "seconds": seconds}
+
+
+def wait_for_ends(link: psycopg.Connection[Any], count: int) -> None:
+    ended = "SELECT count(*) FROM sessions WHERE ended = 'completed'"
+    until(lambda: link.execute(ended).fetchone() == (count,), every=0.02)
 
 
 def contenders(part: float) -> list[Contender]:
@@ -125,12 +155,15 @@ def contenders(part: float) -> list[Contender]:
     temporal = (python, str(PEERS / "temporal_workflows.py"))
 
     def sized(full: int) -> int:
-        return max(64, int(full * part))
+        return max(min(full, 64), int(full * part))
 
     cases = [(1, 1), *((width, share) for width in (16, 64) for share in PROCESSES)]
     found = [
-        Contender("ours", width, share, mine, sized(192 if width == 1 else 640))
+        Contender(OURS, width, share, mine, sized(192 if width == 1 else 1280))
         for width, share in cases
+    ]
+    found += [
+        Contender(UNCOUNTED, 16, share, mine, sized(1280), is_counted=False) for share in PROCESSES
     ]
     found += [
         Contender(f"{DBOS} {mode}", width, share, (python, dbos, mode), sized(128))
@@ -140,13 +173,20 @@ def contenders(part: float) -> list[Contender]:
             ("tasks", 16, 1),
             ("tasks", 64, 1),
             ("tasks", 16, 2),
+            ("tasks", 16, 4),
         )
     ]
     found += [
         Contender(LANGGRAPH, width, share, (python, langgraph), sized(128))
-        for width, share in ((1, 1), (16, 1), (64, 1), (16, 2))
+        for width, share in ((1, 1), (16, 1), (64, 1), (16, 2), (16, 4))
     ]
-    return [*found, Contender(TEMPORAL, 16, 1, temporal, sized(64), uses_postgres=False)]
+    found += [
+        Contender(
+            TEMPORAL, width, 1, temporal, sized(16 if width == 1 else 64), uses_postgres=False
+        )
+        for width in WIDTHS
+    ]
+    return found
 
 
 def measure(quick: bool = False) -> Result:
@@ -154,8 +194,8 @@ def measure(quick: bool = False) -> Result:
     sides: dict[str, Callable[[PostgresServer], dict[str, Any]]] = {
         side.name: side.run for side in contenders(part)
     }
-    for workers in PROCESSES[:2]:
-        amount = max(64, int(320 * part))
+    for workers in PROCESSES:
+        amount = BATCH * int(32 * part)
         sides[f"{workers} worker(s)"] = lambda server, workers=workers, amount=amount: queued(
             server, workers, amount
         )
@@ -167,7 +207,10 @@ def measure(quick: bool = False) -> Result:
             for name, run in sides.items():
                 runs[name].append(run(server))
                 progress(f"  round {number + 1}/{rounds}  {name}: {brief(runs[name][-1])}")
-    return told(runs, rounds, about)
+    found = told(runs, rounds, about)
+    if not quick:
+        draw(found.data["rates"])
+    return found
 
 
 def told(runs: dict[str, list[dict[str, Any]]], rounds: int, about: str) -> Result:
@@ -198,11 +241,11 @@ def told(runs: dict[str, list[dict[str, Any]]], rounds: int, about: str) -> Resu
         against(DBOS, at_once, FASTER),
         against(LANGGRAPH, at_once, FASTER),
         against(TEMPORAL, at_once, TIMES_TEMPORAL),
-        *(scaling(rates, processes) for processes in PROCESSES[1:]),
+        *(scaling(runs, processes) for processes in PROCESSES[1:]),
     ]
     for rest in ("1 at once", "64 at once", "16 at once, 2 processes"):
         rows += [against(DBOS, rest, None), against(LANGGRAPH, rest, None)]
-    rows.append(queue_row(rates))
+    rows += [queue_row(rates, workers) for workers in PROCESSES[1:]]
     busy = {name: statistics.median(one.get("cpu_ms", 0) for one in runs[name]) for name in runs}
     shown = ("ours, 16 at once", best(DBOS, at_once)[0], f"{LANGGRAPH}, 16 at once")
     return Result(
@@ -216,34 +259,94 @@ def told(runs: dict[str, list[dict[str, Any]]], rounds: int, about: str) -> Resu
             "Processor time per workflow in our process, PostgreSQL's own not included: "
             + ", ".join(f"{name}: {busy[name]:.1f} ms" for name in shown)
             + ". All processes, PostgreSQL's included, share this machine's cores.",
+            "What limits several processes, in their middle round:",
+            *limits(runs),
         ],
         data={"rates": rates, "runs": runs},
     )
 
 
-def scaling(rates: dict[str, float], processes: int) -> Row:
-    one, more = rates["ours, 16 at once"], rates[f"ours, 16 at once, {processes} processes"]
+def scaling(runs: dict[str, list[dict[str, Any]]], processes: int) -> Row:
+    one, more = runs["ours, 16 at once"], runs[f"ours, 16 at once, {processes} processes"]
+    rates = [statistics.median(run["per_second"] for run in side) for side in (more, one)]
+    # The median of the rounds' ratios: noise moves it less than the quotient of two medians.
+    ratio = statistics.median(
+        several["per_second"] / single["per_second"]
+        for several, single in zip(more, one, strict=True)
+    )
     bar = processes == PROCESSES[1]
     return Row(
         f"PostgreSQL: the same in {processes} processes, 16 at once in all",
         f"≥ {SCALES:g}× one" if bar else "–",
-        f"{more:,.0f}/s",
-        f"{one:,.0f}/s (ours, one process)",
-        f"{more / one:.2f}×",
-        more >= SCALES * one if bar else None,
+        f"{rates[0]:,.0f}/s",
+        f"{rates[1]:,.0f}/s (ours, one process)",
+        f"{ratio:.2f}×",
+        ratio >= SCALES if bar else None,
     )
 
 
-def queue_row(rates: dict[str, float]) -> Row:
-    one, two = rates["1 worker(s)"], rates["2 worker(s)"]
+def queue_row(rates: dict[str, float], workers: int) -> Row:
+    one, more = rates["1 worker(s)"], rates[f"{workers} worker(s)"]
     return Row(
-        "PostgreSQL: through procrastinate, two workers",
+        f"PostgreSQL: through procrastinate, {workers} workers",
         "–",
-        f"{two:,.0f}/s",
+        f"{more:,.0f}/s",
         f"{one:,.0f}/s (ours, one worker)",
-        f"{two / one:.2f}×",
+        f"{more / one:.2f}×",
         None,
     )
+
+
+def limits(runs: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """What held processes back, in each side's middle round."""
+    lines: list[str] = []
+    for who in (OURS, UNCOUNTED):
+        for share in PROCESSES:
+            name = Contender(who, 16, share, (), 0).name
+            ranked = sorted(runs[name], key=lambda one: one["per_second"])
+            lines.append(postgres_pressure.told(name, ranked[len(ranked) // 2], cores()))
+    return lines
+
+
+def cores() -> int:
+    return os.cpu_count() or 1
+
+
+def draw(rates: dict[str, float]) -> None:
+    """Workflows per second by how many run at once, and by processes."""
+
+    def rate(who: str, width: int, processes: int) -> float | None:
+        """Of a peer's ways, the quicker one."""
+        rest = Contender("", width, processes, (), 0).name
+        found = [
+            value for name, value in rates.items() if name.startswith(who) and name.endswith(rest)
+        ]
+        return max(found, default=None)
+
+    def paint(at_once: Any, processes: Any) -> None:
+        for who, label, colour in (
+            (OURS, "Callboard", pictures.OURS),
+            (LANGGRAPH, "LangGraph PostgresSaver", pictures.THEIRS),
+            (DBOS, "DBOS", pictures.OTHERS),
+            (TEMPORAL, "Temporal (dev server)", pictures.QUIETER),
+        ):
+            by_width = {width: rate(who, width, 1) for width in WIDTHS}
+            by_share = {share: rate(who, 16, share) for share in PROCESSES}
+            for axes, points in ((at_once, by_width), (processes, by_share)):
+                known = {at: value for at, value in points.items() if value is not None}
+                pictures.curve(axes, known, label, colour)
+        queued = {share: rates[f"{share} worker(s)"] for share in PROCESSES}
+        pictures.curve(processes, queued, "Callboard, through procrastinate", "#93c5fd")
+        processes.sharey(at_once)
+        pictures.logarithmic(at_once, list(WIDTHS))
+        pictures.logarithmic(processes, list(PROCESSES))
+        at_once.set_title("Five-phase workflows on PostgreSQL, every step durable", loc="left")
+        at_once.set_xlabel("workflows at once, in one process")
+        at_once.set_ylabel("workflows per second")
+        processes.set_xlabel(f"processes, 16 workflows at once in all, on {cores()} cores")
+        processes.legend(frameon=False, fontsize="small")
+
+    pictures.draw(PLOT, paint, columns=2, size=(10, 4.6))
 
 
 def main() -> None:
