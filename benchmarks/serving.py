@@ -88,6 +88,11 @@ class Process:
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def waited(self) -> float:
+        """Seconds for which its threads could have run, and had no processor."""
+        tasks = Path(f"/proc/{self.pid}/task").glob("*/schedstat")
+        return sum(int(file.read_text().split()[1]) for file in tasks) / 1e9
+
     def ran(self) -> dict[str, int]:
         """Nanoseconds that each of its threads has run: `busy` counts in hundredths of a second."""
         tasks = Path(f"/proc/{self.pid}/task").glob("*/schedstat")
