@@ -32,6 +32,13 @@ _STATE = """
 SELECT current_setting('transaction_read_only'), current_setting('server_encoding'),
     to_regclass('migrations') IS NOT NULL, to_regclass('streams') IS NOT NULL
 """
+_IDLE = 10.0
+"""Seconds without a statement after which the server ends a process that hangs in a migration."""
+# PostgreSQL 13 and older have only one of them.
+_END_IDLE = """
+SELECT set_config(name, %s, false) FROM pg_settings
+WHERE name IN ('idle_session_timeout', 'idle_in_transaction_session_timeout')
+"""
 NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 """The server's time."""
 
@@ -74,6 +81,7 @@ def _prepare(database: Database, place: str, now_ms: int) -> None:
     steps = migrations("callboard.log.postgres")
     if not missing_from(_check(database, place), steps, place, ahead=AHEAD):
         return
+    database.execute(_END_IDLE, (f"{_IDLE}s",))
     # Before the transaction, which would otherwise not see tables that were created meanwhile. The
     # lock is released when the connection closes.
     database.execute("SELECT pg_advisory_lock(%s, %s)", (LOCKS, MIGRATING))
