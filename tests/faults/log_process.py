@@ -122,6 +122,16 @@ async def hold_slots(log: EventLog, name: str) -> None:
     waiting.cancel()
 
 
+async def be_cut_off(log: EventLog, name: str) -> None:
+    """Claim a stream, and say when it is time to stop what drives it."""
+    await log.append("owned", [happened()], Writing(claim=True))
+    say("driving")
+    while not log.is_cut_off:
+        await asyncio.sleep(0.01)
+    say("stopped")
+    await told()
+
+
 async def rebuild_for_ever(log: EventLog, name: str) -> None:
     """Make the views again and again."""
     while True:
@@ -140,6 +150,7 @@ ROLES: dict[str, Callable[[EventLog, str], Coroutine[Any, Any, None]]] = {
         append_when_told,
         write_many,
         hold_slots,
+        be_cut_off,
         rebuild_for_ever,
     )
 }

@@ -31,6 +31,8 @@ _DEAD_AFTER = 1.0
 """Seconds without a beat from an owner whose lock is gone."""
 _GRACE = 3.0
 """Seconds for the others to come back, after we had to."""
+_LATER = 1.0
+"""By how many seconds the server gives us up later than we do."""
 _READY_WITHIN = 30.0
 _AWAY_AFTER = 1.0
 """Seconds without a connection after which the server counts as away."""
@@ -231,6 +233,9 @@ class Liveness:
 
     async def _register(self, link: Link) -> None:
         await link.execute("SET synchronous_commit = off")
+        # If only the network is gone, we stop our agents before our lock is.
+        lost_after = round((self._handle.cut_off_after + _LATER) * 1000)
+        await link.execute(f"SET tcp_user_timeout = {lost_after}".encode())
         await link.execute(_SWEEP.encode())
         who = (self._handle.owner, self._handle.host, os.getpid())
         described = self._handle.described

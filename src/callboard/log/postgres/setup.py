@@ -6,7 +6,7 @@ from psycopg.rows import TupleRow
 
 from callboard.clock import Clock, SystemClock
 from callboard.errors import StoreError, StoreForeign
-from callboard.log.postgres.connections import PostgresAddress
+from callboard.log.postgres.connections import LOSES_HOSTS, PostgresAddress
 from callboard.log.postgres.errors import replica, translate
 from callboard.log.tables import Applied, Migration, migrations, missing_from
 
@@ -52,6 +52,7 @@ def set_up(address: PostgresAddress, clock: Clock) -> int:
     """
     try:
         with psycopg.connect(address.conninfo, autocommit=True) as database:
+            database.execute(LOSES_HOSTS.encode())
             _prepare(database, address.name, clock.now_ms())
             asked = clock.now_ms()
             row = database.execute(f"SELECT {NOW_MS}, seq FROM log".encode()).fetchone()
