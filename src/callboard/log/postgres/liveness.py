@@ -31,6 +31,8 @@ _DEAD_AFTER = 1.0
 """Seconds without a beat from an owner whose lock is gone."""
 _GRACE = 3.0
 """Seconds for the others to come back, after we had to."""
+_MOST_AT_ONCE = 0.75
+"""Between two looks, so many seconds count: we may have been frozen, and the others with us."""
 _LATER = 1.0
 """By how many seconds the server gives us up later than we do."""
 _READY_WITHIN = 30.0
@@ -94,8 +96,13 @@ def new_handle(clock: Clock, frozen_after: float) -> Handle:
 
 class _Seen(NamedTuple):
     beat: int
-    since: float
+    silent: float
+    """For how many seconds it has not beaten, as far as we have been looking."""
+    at: float
     holds: bool
+
+
+_LEFT = _Seen(-1, float("inf"), float("-inf"), holds=False)
 
 
 class Liveness:
@@ -175,7 +182,7 @@ class Liveness:
         while owner != self._handle.owner:
             row = await self._pool.run(lambda link: _look(link, owner))
             if row is None:
-                self._seen[owner] = _Seen(-1, float("-inf"), holds=False)
+                self._seen[owner] = _LEFT
                 return True
             self._note(owner, *row)
             if self._is_dead(owner):
@@ -191,14 +198,14 @@ class Liveness:
             # No row: either it is newer than our last beat, or it is long gone.
             return self._beaten_at - self._unknown.setdefault(owner, now) >= _DEAD_AFTER
         if seen.holds:
-            return now - seen.since >= self._handle.frozen_after
-        return now - seen.since >= _DEAD_AFTER and now >= self._grace_until
+            return seen.silent >= self._handle.frozen_after
+        return seen.silent >= _DEAD_AFTER and now >= self._grace_until
 
     def _note(self, owner: str, beat: int, holds: bool) -> None:
-        seen = self._seen.get(owner)
-        is_new = seen is None or seen.beat != beat
-        since = self._handle.clock.monotonic() if seen is None or is_new else seen.since
-        self._seen[owner] = _Seen(beat, since, holds)
+        seen, now, silent = self._seen.get(owner), self._handle.clock.monotonic(), 0.0
+        if seen is not None and seen.beat == beat:
+            silent = seen.silent + min(now - seen.at, _MOST_AT_ONCE)
+        self._seen[owner] = _Seen(beat, silent, now, holds)
         self._unknown.pop(owner, None)
 
     async def _run(self) -> None:
@@ -297,7 +304,7 @@ class Liveness:
             self._note(owner, beat, holds)
         present = {owner for owner, _, _ in others}
         for owner in self._seen.keys() - present:
-            self._seen[owner] = _Seen(-1, float("-inf"), holds=False)
+            self._seen[owner] = _LEFT
         if any(self._is_dead(owner) for owner in living):
             self._heard("a death")
 
