@@ -4,9 +4,12 @@ One connection does this, and it is also where notifications arrive. Observers m
 clock how long a beat has not changed. A lock that is gone isn't proof: a restart of the server
 frees all of them, and their owners come back. A handle that could not beat for a while stops what
 it drives, before others take it over.
+
+One handle holds a second lock: it is elected. If it freezes, the others end its connection.
 """
 
 import asyncio
+import logging
 import os
 import socket
 from collections.abc import Callable
@@ -39,11 +42,12 @@ _READY_WITHIN = 30.0
 _AWAY_AFTER = 1.0
 """Seconds without a connection after which the server counts as away."""
 
-HELD = f"""
-SELECT objid::bigint AS no FROM pg_locks
+_LOCKED = f"""
+SELECT objid::bigint AS no, pid FROM pg_locks
 WHERE locktype = 'advisory' AND classid = {LOCKS} AND objsubid = 2 AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
+HELD = f"SELECT no FROM ({_LOCKED}) AS locked"
 """The numbers of the owners whose connections are open."""
 _REGISTER = """
 INSERT INTO owners (id, host, pid, workflows, engine_worker) VALUES (%s, %s, %s, %s, %s)
@@ -52,6 +56,14 @@ ON CONFLICT (id) DO UPDATE SET beat = owners.beat + 1, beat_at = clock_timestamp
 RETURNING no
 """
 _STAND = "SELECT pg_try_advisory_lock(%s, %s)"
+# Only if the elected one is among those that are frozen, and has not beaten since we looked.
+_DEPOSE = f"""
+WITH locked AS ({_LOCKED})
+SELECT pg_terminate_backend(elected.pid)
+FROM locked AS elected JOIN locked AS own USING (pid) JOIN owners ON owners.no = own.no
+JOIN unnest(%s::text[], %s::bigint[]) AS frozen (id, beat) USING (id, beat)
+WHERE elected.no = {DISPATCHING % 2**32}
+"""
 _SWEEP = f"""
 DELETE FROM owners WHERE beat_at < clock_timestamp() - interval '1 minute'
     AND no NOT IN ({HELD})
@@ -70,6 +82,12 @@ LEFT JOIN held ON held.no = others.no
 _LOOK = f"""
 SELECT beat, no IN ({HELD}) FROM owners WHERE id = %s
 """
+_UNENDED = (
+    "A process that hangs keeps others from looking for work, and its connection to %s can't be "
+    "ended. Stop the process, and let all processes connect as the same user."
+)
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -133,6 +151,7 @@ class Liveness:
         self._away_since: float | None = None
         self._stands = False
         self._elected = False
+        self._has_warned = False
         self._loop = asyncio.get_running_loop()
         self._cutting_off: asyncio.TimerHandle | None = None
         self._task = self._loop.create_task(self._run())
@@ -173,9 +192,13 @@ class Liveness:
         return owner == self._handle.owner or not self._is_dead(owner)
 
     def elected(self) -> bool:
-        """Whether this handle has the lock that only one can have; the first call stands for it."""
+        """Whether this handle has the lock that only one can have; who asks stands for it.
+
+        Others may have it by now if we could not beat for a while.
+        """
         self._stands = True
-        return self._elected
+        is_late = self._handle.clock.monotonic() - self._beaten_at >= self._handle.cut_off_after
+        return self._elected and not is_late
 
     async def has_died(self, owner: str) -> bool:
         """Whether an owner died or froze. Takes up to a few seconds if that isn't certain."""
@@ -293,10 +316,27 @@ class Liveness:
             self._cutting_off.cancel()
 
     async def _stand(self, link: Link) -> None:
-        """Take the lock of the elected one if it is free, and if this handle stands for it."""
+        """Take the lock of the elected one if it is free, and we stand for it."""
         if self._stands and not self._elected:
             row = await (await link.execute(_STAND, (LOCKS, DISPATCHING))).fetchone()
             self._elected = row is not None and row[0]
+            if not self._elected:
+                await self._depose(link)
+
+    async def _depose(self, link: Link) -> None:
+        """If the elected one is frozen, end its connection: only that frees its lock."""
+        frozen = {
+            owner: seen.beat
+            for owner, seen in self._seen.items()
+            if seen.holds and self._is_dead(owner)
+        }
+        try:
+            if frozen:
+                await link.execute(_DEPOSE.encode(), (list(frozen), list(frozen.values())))
+        except psycopg.errors.InsufficientPrivilege:
+            if not self._has_warned:
+                _log.warning(_UNENDED, self._address.name)
+            self._has_warned = True
 
     def _note_all(self, others: list[tuple[str, int, bool]]) -> None:
         living = {owner for owner in self._seen if not self._is_dead(owner)}
