@@ -12,6 +12,9 @@ from tests.faults.processes import OpenLogs, StartProcess, heard
 from tests.postgres import PostgresServer
 
 from callboard.log.postgres.setup import DISPATCHING, LOCKS
+from callboard.log.protocol import Writing
+from callboard.testing.fake_clock import FakeClock
+from callboard.testing.log_suite_material import several
 from callboard.testing.log_suite_owners import until
 
 FROZEN_AFTER = 2.0
@@ -143,3 +146,14 @@ async def test_who_was_frozen_together_with_another_waits_for_it(opened: OpenLog
         time.sleep(FROZEN_AFTER)
         assert not await log.owners.has_died("silent")
         await until(lambda: not log.owners.alive("silent"))
+
+
+async def test_who_stops_asking_lets_another_be_elected(opened: OpenLogs):
+    clock = FakeClock()
+    mine, other = opened(clock=clock), opened()
+    await until(mine.owners.elected)
+    await other.append("s", several(1), Writing(claim=True))
+    assert not other.owners.elected()
+    clock.skip(30)
+    await until(other.owners.elected)
+    assert not mine.owners.elected()

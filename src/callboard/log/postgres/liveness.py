@@ -38,6 +38,8 @@ _MOST_AT_ONCE = 0.75
 """Between two looks, so many seconds count: we may have been frozen, and the others with us."""
 _LATER = 1.0
 """By how many seconds the server gives us up later than we do."""
+_RESIGNS_AFTER = 10.0
+"""Seconds after which who no longer asks whether it is elected leaves that to others."""
 _READY_WITHIN = 30.0
 _AWAY_AFTER = 1.0
 """Seconds without a connection after which the server counts as away."""
@@ -56,6 +58,7 @@ ON CONFLICT (id) DO UPDATE SET beat = owners.beat + 1, beat_at = clock_timestamp
 RETURNING no
 """
 _STAND = "SELECT pg_try_advisory_lock(%s, %s)"
+_RESIGN = "SELECT pg_advisory_unlock(%s, %s)"
 # Only if the elected one is among those that are frozen, and has not beaten since we looked.
 _DEPOSE = f"""
 WITH locked AS ({_LOCKED})
@@ -149,7 +152,7 @@ class Liveness:
         self._awaited = 0
         self._failure: StoreError | None = None
         self._away_since: float | None = None
-        self._stands = False
+        self._asked_at = float("-inf")
         self._elected = False
         self._has_warned = False
         self._loop = asyncio.get_running_loop()
@@ -196,8 +199,8 @@ class Liveness:
 
         Others may have it by now if we could not beat for a while.
         """
-        self._stands = True
-        is_late = self._handle.clock.monotonic() - self._beaten_at >= self._handle.cut_off_after
+        self._asked_at = self._handle.clock.monotonic()
+        is_late = self._asked_at - self._beaten_at >= self._handle.cut_off_after
         return self._elected and not is_late
 
     async def has_died(self, owner: str) -> bool:
@@ -316,12 +319,16 @@ class Liveness:
             self._cutting_off.cancel()
 
     async def _stand(self, link: Link) -> None:
-        """Take the lock of the elected one if it is free, and we stand for it."""
-        if self._stands and not self._elected:
+        """Take the lock of the elected one if it is free and we stand for it, or give it back."""
+        stands = self._handle.clock.monotonic() - self._asked_at < _RESIGNS_AFTER
+        if stands and not self._elected:
             row = await (await link.execute(_STAND, (LOCKS, DISPATCHING))).fetchone()
             self._elected = row is not None and row[0]
             if not self._elected:
                 await self._depose(link)
+        elif self._elected and not stands:
+            self._elected = False
+            await link.execute(_RESIGN, (LOCKS, DISPATCHING))
 
     async def _depose(self, link: Link) -> None:
         """If the elected one is frozen, end its connection: only that frees its lock."""
