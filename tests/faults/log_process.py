@@ -122,6 +122,25 @@ async def hold_slots(log: EventLog, name: str) -> None:
     waiting.cancel()
 
 
+async def stand(log: EventLog, name: str) -> None:
+    """Stand for what only one process does, and say when that changes."""
+    was_elected = False
+    while True:
+        if was_elected != (was_elected := log.owners.elected()):
+            say("elected" if was_elected else "not elected")
+        await asyncio.sleep(0.01)
+
+
+async def be_cut_off(log: EventLog, name: str) -> None:
+    """Claim a stream, and say when it is time to stop what drives it."""
+    await log.append("owned", [happened()], Writing(claim=True))
+    say("driving")
+    while not log.is_cut_off:
+        await asyncio.sleep(0.01)
+    say("stopped")
+    await told()
+
+
 async def rebuild_for_ever(log: EventLog, name: str) -> None:
     """Make the views again and again."""
     while True:
@@ -140,6 +159,8 @@ ROLES: dict[str, Callable[[EventLog, str], Coroutine[Any, Any, None]]] = {
         append_when_told,
         write_many,
         hold_slots,
+        stand,
+        be_cut_off,
         rebuild_for_ever,
     )
 }

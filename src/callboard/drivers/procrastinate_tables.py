@@ -166,23 +166,30 @@ async def prepare_tables(address: PostgresAddress) -> None:
     try:
         link = await connect(address)
         try:
-            # Two processes may start at the same time; the connection's end frees the lock.
-            await link.execute("SELECT pg_advisory_lock(%s, %s)", (LOCKS, MIGRATING))
-            await _prepare(link, address.name)
+            if not await _has_tables(link):
+                await _create(link)
+            await _check(link, address.name)
         finally:
             link.pgconn.finish()
     except psycopg.Error as error:
         raise translate(error, address.name) from error
 
 
-async def _prepare(link: Link, place: str) -> None:
-    schema = SchemaManager.get_schema()
+async def _has_tables(link: Link) -> bool:
     row = await (await link.execute(_HAS_TABLES)).fetchone()
-    if row is None or not row[0]:
+    return row is not None and row[0]
+
+
+async def _create(link: Link) -> None:
+    # Two processes may start at the same time; the connection's end frees the lock.
+    await link.execute("SELECT pg_advisory_lock(%s, %s)", (LOCKS, MIGRATING))
+    if not await _has_tables(link):
         async with link.transaction():
-            await link.execute(schema.encode())
-        return
-    needed = set(re.findall(r"CREATE FUNCTION (procrastinate_\w+)", schema))
+            await link.execute(SchemaManager.get_schema().encode())
+
+
+async def _check(link: Link, place: str) -> None:
+    needed = set(re.findall(r"CREATE FUNCTION (procrastinate_\w+)", SchemaManager.get_schema()))
     found = await (await link.execute(_FUNCTIONS, (sorted(needed),))).fetchall()
     if missing := needed - {name for (name,) in found}:
         raise StoreError(

@@ -77,6 +77,29 @@ class FaultContract:
                 assert await first.wait() == 0
                 await check_ended(server, sessions)
 
+    @pytest.mark.long
+    async def test_a_worker_that_was_there_first_is_replaced_when_it_freezes(
+        self, fleet: Fleet
+    ) -> None:
+        fleet.frozen_after = _FROZEN_SOON
+        fleet.hold.touch()
+        # No one else is there to be elected, and so to look for what dead workers left.
+        async with fleet.worker(**named("first")) as first, fleet.onlooker() as server:
+            sessions = await server.start(flow.reviewed, 3)
+            await fleet.ran(3)
+            async with fleet.worker(**named("second")):
+                freeze(first)
+                await until(lambda: len(fleet.lines("ran", "second")) == 3)
+                thaw(first)
+                await until(lambda: len(fleet.lines("cancelled", "first")) == 3)
+                fleet.hold.unlink()
+                await complete(server, 3)
+                first.send_signal(signal.SIGTERM)
+                assert await first.wait() == 0
+                await check_ended(server, sessions)
+                assert await reasons(server, sessions) == {"crashed": 3}
+        assert len(fleet.lines("once")) == 6
+
     async def test_a_frozen_worker_that_continues_changes_nothing(self, fleet: Fleet) -> None:
         fleet.frozen_after = _FROZEN_SOON
         fleet.hold.touch()

@@ -138,6 +138,15 @@ class Fleet(ABC):
             yield server
 
     @asynccontextmanager
+    async def onlooker(self) -> AsyncGenerator[SuiteServer]:
+        """A process that reads and writes, and leaves it to others to find out about it."""
+        log = self.open_log()
+        try:
+            yield SuiteServer(log, (flow.reviewed,))
+        finally:
+            await log.close()
+
+    @asynccontextmanager
     async def _running(
         self, workflows: Sequence[Workflow], choose: Callable[[Driven], Dispatcher]
     ) -> AsyncGenerator[SuiteServer]:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
+import psycopg
 import pytest
 from tests.postgres import PostgresServer
 
@@ -12,6 +13,7 @@ from callboard.drivers.procrastinate_engine import ProcrastinateEngine, queue_of
 from callboard.errors import StoreError
 from callboard.log.postgres.connections import PostgresAddress
 from callboard.log.postgres.log import PostgresLog
+from callboard.log.postgres.setup import LOCKS, MIGRATING
 from callboard.log.registry import Description
 from callboard.state.rows import project
 
@@ -156,6 +158,15 @@ async def test_a_worker_that_fails_is_replaced(jobs: Jobs):
     await engine.wake("b", "w")
     await jobs.until([])
     assert runner.driven == ["a", "b"]
+
+
+async def test_tables_that_are_there_are_used_while_a_process_hangs_that_looked_for_them(
+    jobs: Jobs,
+):
+    await jobs.engine()
+    with psycopg.connect(jobs.url) as other:
+        other.execute("SELECT pg_advisory_lock(%s, %s)", (LOCKS, MIGRATING))
+        await jobs.engine()
 
 
 async def test_tables_of_an_older_version_are_refused(jobs: Jobs):

@@ -1,5 +1,7 @@
 """Two versions of the code on one PostgreSQL database, while servers are updated one by one."""
 
+import asyncio
+import threading
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 
@@ -7,13 +9,15 @@ import pytest
 from tests.postgres import PostgresServer
 
 from callboard import Callboard
-from callboard.errors import SessionOwned, StoreTooNew
+from callboard.clock import SystemClock
+from callboard.errors import SessionOwned, StoreError, StoreTooNew
 from callboard.events.rows import Put, Query
 from callboard.log.postgres import setup
+from callboard.log.postgres.connections import PostgresAddress
 from callboard.log.postgres.log import PostgresLog
 from callboard.log.protocol import Writing
 from callboard.log.tables import Migration, migrations
-from callboard.testing.log_suite_material import changing, described, several
+from callboard.testing.log_suite_material import PATIENCE, changing, described, several
 
 STEPS = migrations("callboard.log.postgres")
 NEWEST = STEPS[-1].version
@@ -91,3 +95,29 @@ async def test_a_schema_that_is_two_versions_ahead_is_refused(
         await Callboard.open(url)
     assert refused.value.context["found"] == NEWEST + 2
     assert refused.value.context["known"] == NEWEST
+
+
+async def test_a_process_that_hangs_in_a_migration_does_not_keep_others_waiting(
+    url: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(setup, "_IDLE", 1)
+    apply, hangs, goes_on = setup._apply, threading.Event(), threading.Event()
+
+    def applied(database: setup.Database, step: Migration, now_ms: int) -> None:
+        apply(database, step, now_ms)
+        if not hangs.is_set():
+            hangs.set()
+            goes_on.wait()
+
+    monkeypatch.setattr(setup, "_apply", applied)
+    address = PostgresAddress.parse(url, 30.0)
+    hanging = asyncio.create_task(asyncio.to_thread(setup.set_up, address, SystemClock()))
+    try:
+        await asyncio.to_thread(hangs.wait)
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.to_thread(setup.set_up, address, SystemClock())
+    finally:
+        goes_on.set()
+    with pytest.raises(StoreError, match="Cannot reach"):
+        await hanging
+    assert setup.schema_version(address) == NEWEST

@@ -19,7 +19,7 @@ from psycopg.rows import TupleRow
 from callboard.clock import SystemClock
 from callboard.errors import StoreBusy, StoreError, ValidationError
 from callboard.log.postgres.comparison import Compared, compare
-from callboard.log.postgres.connections import PostgresAddress
+from callboard.log.postgres.connections import LOSES_HOSTS, PostgresAddress
 from callboard.log.postgres.copied_tables import (
     EVENTS,
     LIMITS,
@@ -43,7 +43,7 @@ BATCH_EVENTS = 5000
 
 _PATIENCE = 30.0
 _SETTINGS = (
-    "SET lock_timeout = '5s'; SET statement_timeout = 0; "
+    f"{LOSES_HOSTS} SET lock_timeout = '5s'; SET statement_timeout = 0; "
     "SET idle_in_transaction_session_timeout = 0"
 )
 _USERS = f"SELECT host, pid FROM owners WHERE no IN ({HELD}) ORDER BY no"

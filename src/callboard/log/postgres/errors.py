@@ -92,14 +92,12 @@ def is_locked(error: psycopg.Error) -> bool:
 
 def is_lost(error: psycopg.Error) -> bool:
     """Whether the connection is gone, or couldn't be made, and another one may work."""
-    if isinstance(error, psycopg.InterfaceError) or _is_outdated(error):
+    state = error.sqlstate
+    if isinstance(error, psycopg.InterfaceError) or state in _GONE or _is_outdated(error):
         return True
     if not isinstance(error, psycopg.OperationalError):
         return False
-    state = error.sqlstate
-    if state is None:
-        return _meaning(error) is None
-    return state.startswith("08") or state in _GONE
+    return _meaning(error) is None if state is None else state.startswith("08")
 
 
 def _is_outdated(error: psycopg.Error) -> bool:

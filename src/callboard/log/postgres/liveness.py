@@ -4,9 +4,12 @@ One connection does this, and it is also where notifications arrive. Observers m
 clock how long a beat has not changed. A lock that is gone isn't proof: a restart of the server
 frees all of them, and their owners come back. A handle that could not beat for a while stops what
 it drives, before others take it over.
+
+One handle holds a second lock: it is elected. If it freezes, the others end its connection.
 """
 
 import asyncio
+import logging
 import os
 import socket
 from collections.abc import Callable
@@ -31,15 +34,22 @@ _DEAD_AFTER = 1.0
 """Seconds without a beat from an owner whose lock is gone."""
 _GRACE = 3.0
 """Seconds for the others to come back, after we had to."""
+_MOST_AT_ONCE = 0.75
+"""Between two looks, so many seconds count: we may have been frozen, and the others with us."""
+_LATER = 1.0
+"""By how many seconds the server gives us up later than we do."""
+_RESIGNS_AFTER = 10.0
+"""Seconds after which who no longer asks whether it is elected leaves that to others."""
 _READY_WITHIN = 30.0
 _AWAY_AFTER = 1.0
 """Seconds without a connection after which the server counts as away."""
 
-HELD = f"""
-SELECT objid::bigint AS no FROM pg_locks
+_LOCKED = f"""
+SELECT objid::bigint AS no, pid FROM pg_locks
 WHERE locktype = 'advisory' AND classid = {LOCKS} AND objsubid = 2 AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
+HELD = f"SELECT no FROM ({_LOCKED}) AS locked"
 """The numbers of the owners whose connections are open."""
 _REGISTER = """
 INSERT INTO owners (id, host, pid, workflows, engine_worker) VALUES (%s, %s, %s, %s, %s)
@@ -48,6 +58,15 @@ ON CONFLICT (id) DO UPDATE SET beat = owners.beat + 1, beat_at = clock_timestamp
 RETURNING no
 """
 _STAND = "SELECT pg_try_advisory_lock(%s, %s)"
+_RESIGN = "SELECT pg_advisory_unlock(%s, %s)"
+# Only if the elected one is among those that are frozen, and has not beaten since we looked.
+_DEPOSE = f"""
+WITH locked AS ({_LOCKED})
+SELECT pg_terminate_backend(elected.pid)
+FROM locked AS elected JOIN locked AS own USING (pid) JOIN owners ON owners.no = own.no
+JOIN unnest(%s::text[], %s::bigint[]) AS frozen (id, beat) USING (id, beat)
+WHERE elected.no = {DISPATCHING % 2**32}
+"""
 _SWEEP = f"""
 DELETE FROM owners WHERE beat_at < clock_timestamp() - interval '1 minute'
     AND no NOT IN ({HELD})
@@ -66,6 +85,12 @@ LEFT JOIN held ON held.no = others.no
 _LOOK = f"""
 SELECT beat, no IN ({HELD}) FROM owners WHERE id = %s
 """
+_UNENDED = (
+    "A process that hangs keeps others from looking for work, and its connection to %s can't be "
+    "ended. Stop the process, and let all processes connect as the same user."
+)
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -92,8 +117,13 @@ def new_handle(clock: Clock, frozen_after: float) -> Handle:
 
 class _Seen(NamedTuple):
     beat: int
-    since: float
+    silent: float
+    """For how many seconds it has not beaten, as far as we have been looking."""
+    at: float
     holds: bool
+
+
+_LEFT = _Seen(-1, float("inf"), float("-inf"), holds=False)
 
 
 class Liveness:
@@ -122,8 +152,9 @@ class Liveness:
         self._awaited = 0
         self._failure: StoreError | None = None
         self._away_since: float | None = None
-        self._stands = False
+        self._asked_at = float("-inf")
         self._elected = False
+        self._has_warned = False
         self._loop = asyncio.get_running_loop()
         self._cutting_off: asyncio.TimerHandle | None = None
         self._task = self._loop.create_task(self._run())
@@ -164,16 +195,20 @@ class Liveness:
         return owner == self._handle.owner or not self._is_dead(owner)
 
     def elected(self) -> bool:
-        """Whether this handle has the lock that only one can have; the first call stands for it."""
-        self._stands = True
-        return self._elected
+        """Whether this handle has the lock that only one can have; who asks stands for it.
+
+        Others may have it by now if we could not beat for a while.
+        """
+        self._asked_at = self._handle.clock.monotonic()
+        is_late = self._asked_at - self._beaten_at >= self._handle.cut_off_after
+        return self._elected and not is_late
 
     async def has_died(self, owner: str) -> bool:
         """Whether an owner died or froze. Takes up to a few seconds if that isn't certain."""
         while owner != self._handle.owner:
             row = await self._pool.run(lambda link: _look(link, owner))
             if row is None:
-                self._seen[owner] = _Seen(-1, float("-inf"), holds=False)
+                self._seen[owner] = _LEFT
                 return True
             self._note(owner, *row)
             if self._is_dead(owner):
@@ -189,14 +224,14 @@ class Liveness:
             # No row: either it is newer than our last beat, or it is long gone.
             return self._beaten_at - self._unknown.setdefault(owner, now) >= _DEAD_AFTER
         if seen.holds:
-            return now - seen.since >= self._handle.frozen_after
-        return now - seen.since >= _DEAD_AFTER and now >= self._grace_until
+            return seen.silent >= self._handle.frozen_after
+        return seen.silent >= _DEAD_AFTER and now >= self._grace_until
 
     def _note(self, owner: str, beat: int, holds: bool) -> None:
-        seen = self._seen.get(owner)
-        is_new = seen is None or seen.beat != beat
-        since = self._handle.clock.monotonic() if seen is None or is_new else seen.since
-        self._seen[owner] = _Seen(beat, since, holds)
+        seen, now, silent = self._seen.get(owner), self._handle.clock.monotonic(), 0.0
+        if seen is not None and seen.beat == beat:
+            silent = seen.silent + min(now - seen.at, _MOST_AT_ONCE)
+        self._seen[owner] = _Seen(beat, silent, now, holds)
         self._unknown.pop(owner, None)
 
     async def _run(self) -> None:
@@ -231,6 +266,9 @@ class Liveness:
 
     async def _register(self, link: Link) -> None:
         await link.execute("SET synchronous_commit = off")
+        # If only the network is gone, we stop our agents before our lock is.
+        lost_after = round((self._handle.cut_off_after + _LATER) * 1000)
+        await link.execute(f"SET tcp_user_timeout = {lost_after}".encode())
         await link.execute(_SWEEP.encode())
         who = (self._handle.owner, self._handle.host, os.getpid())
         described = self._handle.described
@@ -281,10 +319,31 @@ class Liveness:
             self._cutting_off.cancel()
 
     async def _stand(self, link: Link) -> None:
-        """Take the lock of the elected one if it is free, and if this handle stands for it."""
-        if self._stands and not self._elected:
+        """Take the lock of the elected one if it is free and we stand for it, or give it back."""
+        stands = self._handle.clock.monotonic() - self._asked_at < _RESIGNS_AFTER
+        if stands and not self._elected:
             row = await (await link.execute(_STAND, (LOCKS, DISPATCHING))).fetchone()
             self._elected = row is not None and row[0]
+            if not self._elected:
+                await self._depose(link)
+        elif self._elected and not stands:
+            self._elected = False
+            await link.execute(_RESIGN, (LOCKS, DISPATCHING))
+
+    async def _depose(self, link: Link) -> None:
+        """If the elected one is frozen, end its connection: only that frees its lock."""
+        frozen = {
+            owner: seen.beat
+            for owner, seen in self._seen.items()
+            if seen.holds and self._is_dead(owner)
+        }
+        try:
+            if frozen:
+                await link.execute(_DEPOSE.encode(), (list(frozen), list(frozen.values())))
+        except psycopg.errors.InsufficientPrivilege:
+            if not self._has_warned:
+                _log.warning(_UNENDED, self._address.name)
+            self._has_warned = True
 
     def _note_all(self, others: list[tuple[str, int, bool]]) -> None:
         living = {owner for owner in self._seen if not self._is_dead(owner)}
@@ -292,7 +351,7 @@ class Liveness:
             self._note(owner, beat, holds)
         present = {owner for owner, _, _ in others}
         for owner in self._seen.keys() - present:
-            self._seen[owner] = _Seen(-1, float("-inf"), holds=False)
+            self._seen[owner] = _LEFT
         if any(self._is_dead(owner) for owner in living):
             self._heard("a death")
 

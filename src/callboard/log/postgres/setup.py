@@ -6,7 +6,7 @@ from psycopg.rows import TupleRow
 
 from callboard.clock import Clock, SystemClock
 from callboard.errors import StoreError, StoreForeign
-from callboard.log.postgres.connections import PostgresAddress
+from callboard.log.postgres.connections import LOSES_HOSTS, PostgresAddress
 from callboard.log.postgres.errors import replica, translate
 from callboard.log.tables import Applied, Migration, migrations, missing_from
 
@@ -32,6 +32,13 @@ _STATE = """
 SELECT current_setting('transaction_read_only'), current_setting('server_encoding'),
     to_regclass('migrations') IS NOT NULL, to_regclass('streams') IS NOT NULL
 """
+_IDLE = 10.0
+"""Seconds without a statement after which the server ends a process that hangs in a migration."""
+# PostgreSQL 13 and older have only one of them.
+_END_IDLE = """
+SELECT set_config(name, %s, false) FROM pg_settings
+WHERE name IN ('idle_session_timeout', 'idle_in_transaction_session_timeout')
+"""
 NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 """The server's time."""
 
@@ -45,6 +52,7 @@ def set_up(address: PostgresAddress, clock: Clock) -> int:
     """
     try:
         with psycopg.connect(address.conninfo, autocommit=True) as database:
+            database.execute(LOSES_HOSTS.encode())
             _prepare(database, address.name, clock.now_ms())
             asked = clock.now_ms()
             row = database.execute(f"SELECT {NOW_MS}, seq FROM log".encode()).fetchone()
@@ -74,6 +82,7 @@ def _prepare(database: Database, place: str, now_ms: int) -> None:
     steps = migrations("callboard.log.postgres")
     if not missing_from(_check(database, place), steps, place, ahead=AHEAD):
         return
+    database.execute(_END_IDLE, (f"{_IDLE}s",))
     # Before the transaction, which would otherwise not see tables that were created meanwhile. The
     # lock is released when the connection closes.
     database.execute("SELECT pg_advisory_lock(%s, %s)", (LOCKS, MIGRATING))
