@@ -621,8 +621,9 @@ class TestPlates:
         ids = [one.plate_id for one in await board.plates.all()]
         assert plate.plate_id not in ids
         assert dismissed in await board.plates.all(dismissed=True)
-        with pytest.raises(PlateNotFound):
-            await board.plates.get(plate.plate_id)
+        for work in (board.plates.get(plate.plate_id), board.plates.events(plate.plate_id)):
+            with pytest.raises(PlateNotFound):
+                await work
 
     async def test_events(self, board: Board):
         assert await board.plates.backlog() == NO_BACKLOG

@@ -116,7 +116,7 @@ class Plates:
 
     async def events(self, plate_id: str, after: int = 0, limit: Limit = None) -> list[Event]:
         """What happened on a plate after a position."""
-        await self.store.load(plate_id)
+        await self.get(plate_id)
         return await self._log.read(plate_id, after, limit=limit)
 
     async def lost_plan(self, plate: Plate) -> str | None:
