@@ -14,6 +14,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from callboard.clock import SystemClock
 from callboard.drafts.model import State
 from callboard.engine.context import Context
 from callboard.engine.function_agent import agent
@@ -31,13 +32,14 @@ LIMIT: Final = "suite"
 Version = Literal["old", "new"]
 
 _LOOK_AGAIN = 0.005
+_clock = SystemClock()
 
 
 def write_effect(*words: str) -> str:
-    """Write a line that survives the process; returns the last word."""
+    """Write a line that survives the process, and when that was; returns the last word."""
     file = os.open(_folder() / "effects", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
-        os.write(file, (" ".join(words) + "\n").encode())
+        os.write(file, f"{_clock.monotonic():.4f} {' '.join(words)}\n".encode())
     finally:
         os.close(file)
     return words[-1]
