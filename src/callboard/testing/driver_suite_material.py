@@ -121,15 +121,20 @@ class Fleet(ABC):
         process = await asyncio.create_subprocess_exec(
             *self.command(*options), stdout=PIPE, env={**os.environ, **environment}
         )
+        assert process.stdout is not None
+        reading: asyncio.Task[bytes] | None = None
         try:
-            assert process.stdout is not None
             async with asyncio.timeout(PATIENCE):
                 assert await process.stdout.readline(), "the worker ended at once"
+            # An engine may print a lot, and waits until it is read.
+            reading = asyncio.create_task(process.stdout.read())
             yield process
         finally:
             if process.returncode is None:
                 process.kill()
             await process.wait()
+            if reading is not None:
+                await reading
 
     @asynccontextmanager
     async def server(self, *workflows: Workflow) -> AsyncGenerator[SuiteServer]:
