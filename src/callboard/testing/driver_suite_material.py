@@ -176,13 +176,18 @@ class Fleet(ABC):
         found = [line for _, line in self._written() if word in (None, line.split()[0])]
         return [line for line in found if worker in (None, line.split()[-1])]
 
-    def moments(self, word: str) -> dict[str, float]:
-        """When an agent of each session last wrote a line that starts with this word.
+    def moments(self, word: str, phase: str | None = None) -> dict[str, float]:
+        """When an agent of each session, in this phase, last wrote a line that starts with this.
 
         By the clock that never goes back, which the processes of a machine have in common.
         """
-        found = [(float(when), line.split()) for when, line in self._written()]
-        return {key.split(":")[0]: when for when, (one, key, *_) in found if one == word}
+        found: dict[str, float] = {}
+        for when, line in self._written():
+            one, key, *_ = line.split()
+            session, _, run = key.partition(":")
+            if one == word and phase in (None, run.partition("#")[0]):
+                found[session] = float(when)
+        return found
 
     def _written(self) -> list[tuple[str, str]]:
         file = self.folder / "effects"
