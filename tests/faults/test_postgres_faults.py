@@ -142,6 +142,7 @@ async def test_a_notification_that_gets_lost_is_made_up_for(
     await asyncio.sleep(0.2)
     monkeypatch.setattr(CommitNotices, "announce", lambda self: None)
     await other.append("s", several(1))
+    # A beat comes every half second. The rest is for a busy machine.
     async with asyncio.timeout(1.0):
         await told.wait()
 

@@ -220,7 +220,9 @@ async def test_an_owner_that_was_stopped_for_20_seconds_appends_nothing(
         await claimed(log)
         took = time.monotonic() - began
         print(f"taken over after {took:.1f} s")
-        assert took > 14
+        # Another owner judges by 15 seconds without a beat, and looks twice a second: that makes up
+        # to 17. The rest is for a busy machine.
+        assert 14 < took < 20
         await asyncio.sleep(max(0.0, 20 - took))
         owner.send_signal(signal.SIGCONT)
         for _ in range(3):
@@ -251,7 +253,11 @@ async def test_a_process_that_was_stopped_in_a_half_sent_group_holds_no_one_up_f
             began = time.monotonic()
             async with asyncio.timeout(GUARD):
                 await log.append("told", several(1))
-            print(f"written after {time.monotonic() - began:.1f} s")
+            took = time.monotonic() - began
+            print(f"written after {took:.1f} s")
+            # A lock is waited for 5 seconds, and its holder then ended, which makes up to 6. The
+            # rest is for a busy machine.
+            assert took < 9
             # Its transaction was ended by the server, and nothing of it was written.
             assert await log.head("told") == 2
             writer.send_signal(signal.SIGCONT)

@@ -3,8 +3,8 @@
 Its agents write what they do to the file `effects` in the folder CALLBOARD_SUITE, and work for as
 long as there is a file `hold` in it. CALLBOARD_SUITE_VERSION chooses the version of a workflow.
 CALLBOARD_SUITE_WORKER is the name of this process in what its agents write. With
-CALLBOARD_SUITE_KILL, the process that loads this kills itself: `before 3` its third commit, or
-`after` it.
+CALLBOARD_SUITE_KILL, the process that loads this writes a line for each of its appends, and kills
+itself: `before 3` the third of them, or `after` it.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from callboard.clock import SystemClock
 from callboard.drafts.model import State
 from callboard.engine.context import Context
 from callboard.engine.function_agent import agent
@@ -31,13 +32,14 @@ LIMIT: Final = "suite"
 Version = Literal["old", "new"]
 
 _LOOK_AGAIN = 0.005
+_clock = SystemClock()
 
 
 def write_effect(*words: str) -> str:
-    """Write a line that survives the process; returns the last word."""
+    """Write a line that survives the process, and when that was; returns the last word."""
     file = os.open(_folder() / "effects", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
-        os.write(file, (" ".join(words) + "\n").encode())
+        os.write(file, f"{_clock.monotonic():.4f} {' '.join(words)}\n".encode())
     finally:
         os.close(file)
     return words[-1]
@@ -122,22 +124,23 @@ def replaced(version: Version) -> Workflow:
 
 
 def _die_at(when: str, number: int) -> None:
-    """Kill this process right before or after one of its commits to sessions that it drives."""
-    commit, count = LiveSession.commit, 0
+    """Kill this process right before or after one of its appends to sessions that it drives."""
+    # A commit that has nothing to write appends nothing.
+    append, count = LiveSession._append, 0  # pyright: ignore[reportPrivateUsage]
 
-    @wraps(commit)
+    @wraps(append)
     async def counted(self: LiveSession, *given: Any, **named: Any) -> Any:
         nonlocal count
+        if (count + 1, when) == (number, "before"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        appended = await append(self, *given, **named)
         count += 1
-        if (count, when) == (number, "before"):
+        write_effect("committed", self.session_id)
+        if count == number:
             os.kill(os.getpid(), signal.SIGKILL)
-        is_last = count == number
-        committed = await commit(self, *given, **named)
-        if is_last:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return committed
+        return appended
 
-    LiveSession.commit = counted
+    LiveSession._append = counted  # pyright: ignore[reportPrivateUsage]
 
 
 soon = timed("suite-soon", 0.5)

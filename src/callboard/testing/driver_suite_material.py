@@ -29,6 +29,8 @@ from callboard.testing import driver_suite_flow as flow
 FLOW: Final = Path(flow.__file__)
 PATIENCE: Final = 90.0
 """Seconds after which something that has to happen is taken for lost."""
+MARGIN: Final = 2.0
+"""Seconds that a busy machine with two cores may add to what a driver is allowed to take."""
 _LOOK_AGAIN = 0.01
 
 
@@ -39,6 +41,9 @@ class SuiteServer:
         clock = SystemClock()
         known = {one.name: one for one in workflows}
         self.log = log
+        self.clock = clock
+        self.answered: dict[str, float] = {}
+        """When each session was last answered here, by the clock that never goes back."""
         self.operations = Operations(log, clock)
         self.inbox = Inbox(log, clock)
         self.driven = Driven(log, LocalDriver(log, known, clock), known, clock)
@@ -55,6 +60,7 @@ class SuiteServer:
         open_now = await self.inbox.find(status="pending", session_id=session)
         for question in open_now:
             await self.operations.answer(question.id, "yes", by="ada")
+            self.answered[str(question.session_id)] = self.clock.monotonic()
         return len(open_now)
 
     async def count(self, status: str) -> int:
@@ -115,15 +121,20 @@ class Fleet(ABC):
         process = await asyncio.create_subprocess_exec(
             *self.command(*options), stdout=PIPE, env={**os.environ, **environment}
         )
+        assert process.stdout is not None
+        reading: asyncio.Task[bytes] | None = None
         try:
-            assert process.stdout is not None
             async with asyncio.timeout(PATIENCE):
                 assert await process.stdout.readline(), "the worker ended at once"
+            # An engine may print a lot, and waits until it is read.
+            reading = asyncio.create_task(process.stdout.read())
             yield process
         finally:
             if process.returncode is None:
                 process.kill()
             await process.wait()
+            if reading is not None:
+                await reading
 
     @asynccontextmanager
     async def server(self, *workflows: Workflow) -> AsyncGenerator[SuiteServer]:
@@ -162,10 +173,26 @@ class Fleet(ABC):
 
     def lines(self, word: str | None = None, worker: str | None = None) -> list[str]:
         """What agents wrote that starts with this word, and what those of one worker wrote."""
+        found = [line for _, line in self._written() if word in (None, line.split()[0])]
+        return [line for line in found if worker in (None, line.split()[-1])]
+
+    def moments(self, word: str, phase: str | None = None) -> dict[str, float]:
+        """When an agent of each session, in this phase, last wrote a line that starts with this.
+
+        By the clock that never goes back, which the processes of a machine have in common.
+        """
+        found: dict[str, float] = {}
+        for when, line in self._written():
+            one, key, *_ = line.split()
+            session, _, run = key.partition(":")
+            if one == word and phase in (None, run.partition("#")[0]):
+                found[session] = float(when)
+        return found
+
+    def _written(self) -> list[tuple[str, str]]:
         file = self.folder / "effects"
         lines = file.read_text().splitlines() if file.exists() else []
-        found = [line for line in lines if word in (None, line.split()[0])]
-        return [line for line in found if worker in (None, line.split()[-1])]
+        return [(when, rest) for when, _, rest in (line.partition(" ") for line in lines)]
 
     async def ran(self, count: int) -> None:
         """Wait until so many agents have started."""
