@@ -1,7 +1,7 @@
 """Wait for whichever of several things happens first, or for one thing to its end."""
 
 import asyncio
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Collection, Coroutine
 
 
 async def wait_any(*awaited: Awaitable[object], timeout: float | None = None) -> int | None:
@@ -32,3 +32,10 @@ async def to_the_end(work: Coroutine[object, None, None]) -> None:
         await asyncio.wait({task})
         raise
     await task
+
+
+async def end(tasks: Collection[asyncio.Task[None]]) -> None:
+    """Cancel tasks, and wait until they have ended, however they do."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

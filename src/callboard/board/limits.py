@@ -4,7 +4,7 @@ from typing import Protocol
 
 from callboard.errors import NotFound, ValidationError
 from callboard.events.limits import LIMIT_NAME, MOST, AgentLimit, is_limit_name
-from callboard.log.protocol import SlotStore
+from callboard.log.slot_store import SlotStore
 
 
 class BoardLimits(Protocol):

@@ -206,11 +206,10 @@ def _moving(now: Situation) -> Reason:
         fork = now.command("fork", now.id, "--phase", "NAME")
         ways = (_resume(now), Way("Or start a new session at another phase", (fork,)))
         return Reason("held", f"It is held: {now.info.held}", ways)
-    retry = _next_retry(now)
-    if retry is not None:
-        return retry
+    if (waits := _next_retry(now) or _limited(now)) is not None:
+        return waits
     if now.is_driven:
-        return _limited(now) or _driven(now)
+        return _driven(now)
     if now.view.tasks:
         tasks = ", ".join(repr(one_line(title)) for title in now.view.tasks.values())
         return Reason("tasks", f"It completes when its open tasks are done: {tasks}.")

@@ -13,6 +13,7 @@ from callboard.engine.loading import load
 from callboard.engine.ports import HumanInput
 from callboard.engine.runner import LINGER, NOBODY_HERE, Drive
 from callboard.engine.scene import Scene
+from callboard.engine.slots import STAYING, SlotWait
 from callboard.engine.warm import WarmSessions
 from callboard.engine.workflow import Workflow
 from callboard.errors import (
@@ -34,8 +35,8 @@ class Manner:
     """How to drive a session: handler, listener, and how long to keep a waiting agent in memory.
 
     `parks` and `leaving` are for a driver that keeps watching: release a session while it only
-    waits for its next attempt, and start no more agents once `leaving` returns true. `idles` is
-    called when a session starts or stops to wait for a slot of a limit.
+    waits for its next attempt, and start no more agents once `leaving` returns true. `slot_wait`
+    says what to do while a session only waits for a slot of a limit.
     """
 
     people: HumanInput | None = None
@@ -43,7 +44,7 @@ class Manner:
     linger: float | None = None
     parks: bool = False
     leaving: Callable[[], bool] = lambda: False
-    idles: Callable[[bool], None] = lambda idle: None
+    slot_wait: SlotWait = STAYING
 
     @property
     def patience(self) -> float:
@@ -69,6 +70,8 @@ class LocalDriver:
         self._slots = asyncio.Semaphore(concurrency)
         self._driving: dict[str, Drive] = {}
         self._warm = WarmSessions()
+        # Those whose last drive here left them in a queue for a slot.
+        self._queued: set[str] = set()
 
     def workflow(self, name: str) -> Workflow:
         """A workflow by name; WorkflowNotFound lists the registered ones."""
@@ -183,10 +186,13 @@ class LocalDriver:
             linger=manner.patience,
             parks=manner.parks,
             leaving=manner.leaving,
-            idles=manner.idles,
+            slot_wait=manner.slot_wait,
         )
         with self._alone(live.session_id, drive):
+            self._queued.discard(live.session_id)
             view = await drive.run(prelude, self._warm.take(live.session_id, live.workflow))
+            if drive.slots.kept:
+                self._queued.add(live.session_id)
             if (left := live.put_aside()) is not None:
                 await self._warm.keep(replace(left, root=root))
             return view
@@ -194,6 +200,10 @@ class LocalDriver:
     async def carry_on(self, session_id: str, manner: Manner | None = None) -> SessionView:
         """Drive a session, and settle it if nothing is left to do."""
         view = await self.drive(session_id, manner)
+        kept = session_id in self._queued
+        self._queued.discard(session_id)
+        if not kept and await self._is_called_in_vain(view):
+            view = await self.drive(session_id, manner)
         # A session that was released halfway still has something to do.
         if manner is None or not manner.leaving():
             await self.settle(session_id, view.position)
@@ -215,7 +225,8 @@ class LocalDriver:
     async def _left(self) -> list[str]:
         due = await self._log.rows(Query("wakeups", at_most=("at", self._clock.now_ms())))
         unsettled = await self._log.unsettled(limit=1_000_000)
-        return list(dict.fromkeys([*unsettled, *(row["session"] for row in due)]))
+        called = await self._log.slots.due()
+        return list(dict.fromkeys([*unsettled, *(row["session"] for row in due), *called]))
 
     async def expire(self, stream: str) -> None:
         """Time out an interactive session that outlived its workflow, if its deadline passed."""
@@ -235,6 +246,23 @@ class LocalDriver:
                 return await self.carry_on(session_id, manner)
             except (OwnershipLost, SessionOwned):
                 return None  # Another process drives it, or has taken it over.
+
+    async def _is_called_in_vain(self, view: SessionView) -> bool:
+        """Whether the session had a turn for a slot that it didn't need; not any longer."""
+        session_id = view.session_id
+        if not self._may_queue(view.workflow) or not await self._log.slots.due(session_id):
+            return False
+        # It may just have kept another place elsewhere, so look again.
+        return await self._log.slots.leave(session_id)
+
+    def _may_queue(self, workflow: str) -> bool:
+        """Whether agents of this workflow may wait for slots, as far as is known here."""
+        known = self._workflows.get(workflow)
+        return known is None or any(one.phase.limit for one in known.steps.values())
+
+    async def leave_queues(self, session_id: str, workflow: str) -> bool:
+        """Give up the places that a session kept in queues for slots; whether it had any."""
+        return self._may_queue(workflow) and await self._log.slots.leave(session_id)
 
     async def settle(self, session_id: str, position: int) -> None:
         """Record that nothing is left to do; a driver that died while waiting couldn't."""

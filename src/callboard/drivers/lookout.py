@@ -34,7 +34,8 @@ def is_behind(row: Row) -> bool:
 class Lookout:
     """Finds streams that have grown since they were settled, and sessions that are due.
 
-    A waiting session is neither, so any number of them costs nothing.
+    Those whose turn for a slot of a limit has come are due as well. A waiting session is neither,
+    so any number of them costs nothing.
     """
 
     def __init__(self, log: EventLog, clock: Clock) -> None:
@@ -47,8 +48,9 @@ class Lookout:
         now = self._clock.now_ms()
         unsettled, more_unsettled = await self._unsettled(wanted)
         due, more_due = await self._due(now, wanted)
+        called = await wanted(await self._log.slots.due())
         return DueSessions(
-            list(dict.fromkeys([*unsettled, *due])),
+            list(dict.fromkeys([*unsettled, *due, *called])),
             more_unsettled or more_due,
             await self._next_at(now),
         )
@@ -66,10 +68,10 @@ class Lookout:
         return rows[0] if rows else None
 
     async def is_due(self, session_id: str) -> bool:
-        """Whether a session's timer has run out."""
+        """Whether a session's timer has run out, or there is a slot for it."""
         due = ("at", self._clock.now_ms())
         rows = await self._log.rows(Query("wakeups", {"session": session_id}, at_most=due, limit=1))
-        return bool(rows)
+        return bool(rows) or bool(await self._log.slots.due(session_id))
 
     async def _unsettled(self, wanted: Wanted) -> tuple[list[str], bool]:
         while True:

@@ -10,10 +10,11 @@ from callboard.drivers.backlog import Backlog
 from callboard.drivers.engine import Engine, LocalEngine, successor
 from callboard.drivers.local import LocalDriver, Manner
 from callboard.drivers.lookout import PAGE, Lookout, is_behind
+from callboard.engine.slots import LEAVING, SlotWait
 from callboard.errors import CallboardError, OwnershipLost, SessionOwned, WorkflowNotFound
 from callboard.events.rows import Row
 from callboard.log.protocol import EventLog
-from callboard.waiting import wait_any
+from callboard.waiting import end, wait_any
 
 LOOK_EVERY = 5.0
 """Look again after this many seconds even if nothing was reported: owners die silently."""
@@ -54,7 +55,7 @@ class Dispatcher:
         self._log = log
         self._clock = clock
         self._concurrency = concurrency
-        self._manner = Manner(parks=True, leaving=lambda: self._stopping)
+        self._manner = Manner(parks=True, leaving=lambda: self._stopping, slot_wait=LEAVING)
         self._idle = 0
         self._lookout = Lookout(log, clock)
         self._backlog = Backlog()
@@ -118,13 +119,13 @@ class Dispatcher:
         self._backlog.clear()
         self._called.clear()
         if self._watching is not None:
-            await _end([self._watching])
+            await end([self._watching])
             self._watching = None
         self._driver.nudge()
         await self._engine.stop(grace)
         # A wake that is only a hint need not be finished.
         await self._wait_for_drives(0 if self._engine.polls else grace)
-        await _end(list(self._driving.values()))
+        await end(list(self._driving.values()))
 
     async def _wait_for_drives(self, grace: float) -> None:
         if self._driving and grace > 0:
@@ -321,6 +322,7 @@ class Dispatcher:
         self._called.discard(session_id)
         row = await self._lookout.row(session_id)
         if row is None:
+            await self._log.slots.leave(session_id)
             await self._driver.expire(session_id)
         if row is None or row["stream_head"] is None or not self._engine.knows(row["workflow"]):
             self._strangers.add(session_id)
@@ -342,7 +344,12 @@ class Dispatcher:
     async def _leave_alone(self, row: Row) -> None:
         """Leave alone a session that has ended, is paused, or is driven by another process."""
         session_id, head = row["id"], row["position"]
-        if (row["ended"] or row["paused"]) and is_behind(row):
+        is_still = row["ended"] or row["paused"]
+        if is_still and await self._driver.leave_queues(session_id, row["workflow"]):
+            # Who resumed it meanwhile may have kept that place.
+            self._called.add(session_id)
+            self._again.add(session_id)
+        if is_still and is_behind(row):
             await self._driver.settle(session_id, head)
         if row["ended"] or (row["paused"] and not await self._lookout.is_due(session_id)):
             self._backlog.forget(session_id)
@@ -383,16 +390,9 @@ class WatchingDriver(Dispatcher):
         concurrency: int = 64,
         manner: Manner | None = None,
     ) -> None:
-        given = replace(
-            manner or Manner(), parks=True, leaving=lambda: self._stopping, idles=self._idled
-        )
+        given = replace(manner or Manner(), parks=True, leaving=lambda: self._stopping)
+        given = replace(given, slot_wait=SlotWait(idles=self._idled))
         super().__init__(LocalEngine(driver, given), driver, log, clock, concurrency)
-
-
-async def _end(tasks: list[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _tell(what: str, error: Exception) -> None:

@@ -19,7 +19,7 @@ from callboard.engine.perform import interrupt, perform, start
 from callboard.engine.phase import Timeout
 from callboard.engine.ports import HumanInput
 from callboard.engine.scene import Scene
-from callboard.engine.slots import DriveSlots
+from callboard.engine.slots import STAYING, DriveSlots, SlotWait
 from callboard.engine.warm import WarmSession
 from callboard.errors import CallboardError, OwnershipLost, Unwound, WorkflowNotFound
 from callboard.events import names
@@ -51,7 +51,7 @@ class Drive:
         linger: float = LINGER,
         parks: bool = False,
         leaving: Callable[[], bool] = lambda: False,
-        idles: Callable[[bool], None] = lambda idle: None,
+        slot_wait: SlotWait = STAYING,
     ) -> None:
         """Prepare a drive; `run` starts it.
 
@@ -63,15 +63,14 @@ class Drive:
                 else watches for due retries.
             leaving: whether to start no more agents, and release the session when those that run
                 have finished.
-            idles: called with True when there is nothing to do until there is a slot for an agent,
-                and with False when that is over.
+            slot_wait: what to do when nothing happens until there is a slot for an agent.
         """
         self._live = live
         self._people = questions_of(live, people, self.nudge)
         self._linger = linger
         self._parks = parks
         self._leaving = leaving
-        self._slots = DriveSlots(live.log, live.session_id, self._slot_granted, idles)
+        self.slots = DriveSlots(live.log, live.session_id, self._slot_granted, slot_wait)
         self._declined = False
         self._unknown_phase: str | None = None
         self._lost_phases: set[str] = set()
@@ -194,7 +193,7 @@ class Drive:
             self._prelude(scene)
         self._starting, self._wake_at, self._more = [], None, False
         self._declined, self._unknown_phase = False, None
-        self._slots.forget()
+        self.slots.forget()
         # An agent that finishes during the commit is handled in the next turn.
         self._handled = list(self._finished)
         view = scene.batch.view
@@ -231,7 +230,7 @@ class Drive:
                 self._declined = True
                 return False
             limit, runs = scene.step.phase.limit, decision.runs
-            if limit is not None and not (runs := self._slots.ready(limit, runs)):
+            if limit is not None and not (runs := self.slots.ready(limit, runs)):
                 self._wake_at = d.next_wake_after(scene.batch.view, scene.batch.now)
                 return False
             self._starting += [self._place(scene, run) for run in runs]
@@ -273,7 +272,7 @@ class Drive:
         view = self._live.view
         if view.ended or view.paused:
             return True
-        if self._more or self._starting or self._slots or len(self._tasks) > len(self._finished):
+        if self._more or self._starting or self.slots or len(self._tasks) > len(self._finished):
             return False
         if self._declined or self._people.will_answer(view):
             return False
@@ -288,7 +287,7 @@ class Drive:
             self._desks.pop(run, None)
         for place in self._starting:
             self._launch(place)
-        self._slots.request(busy=bool(self._tasks))
+        self.slots.request(busy=bool(self._tasks))
         if view.ended or self._live.log.is_cut_off:
             self._stop_agents("stopped")
         elif view.pausing is not None:
@@ -299,7 +298,7 @@ class Drive:
     def _launch(self, place: RunPlace) -> None:
         step = self._live.workflow.steps[place.phase]
         assert step.agent is not None
-        slot = self._slots.pop(place.run)
+        slot = self.slots.pop(place.run)
         desk = RunDesk(self._live, step.agent, place, self._waiting, self._wake.set, slot)
         self._desks[place.run] = desk
         self._tasks[place.run] = task = self._loop.create_task(self._work(desk, step.phase.timeout))
@@ -378,7 +377,7 @@ class Drive:
 
     async def _put_down(self) -> None:
         """Stop whatever still runs, and release the lease if the session is not settled."""
-        self._slots.close()
+        self.slots.close()
         for task in self._tasks.values():
             task.cancel()
         stopping = [*self._tasks.values(), *self._people.leave()]

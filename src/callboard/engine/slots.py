@@ -8,8 +8,28 @@ agent waits for something that needs its slot.
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
 
-from callboard.log.protocol import EventLog, SlotStore
+from callboard.log.protocol import EventLog
+from callboard.log.slot_store import SlotStore
+
+
+@dataclass(frozen=True, slots=True)
+class SlotWait:
+    """What happens to a drive that has nothing to do until there is a slot.
+
+    With `leaves`, it ends, and the session keeps its place in the queue: someone else watches for
+    sessions whose turn has come. Otherwise, it stays, and calls `idles` with True, and with False
+    when that is over.
+    """
+
+    leaves: bool = False
+    idles: Callable[[bool], None] = lambda idle: None
+
+
+STAYING: Final = SlotWait()
+LEAVING: Final = SlotWait(leaves=True)
 
 
 class RunSlot:
@@ -80,29 +100,32 @@ class DriveSlots:
         log: EventLog,
         session_id: str,
         granted: Callable[[BaseException | None], None],
-        idles: Callable[[bool], None],
+        wait: SlotWait,
     ) -> None:
         """Prepare to request slots.
 
         Args:
             log: has the queue. It is used only if a phase has a limit.
             session_id: the session.
-            granted: called when there is a slot for a run, or with the error that prevents it.
-            idles: called with True when nothing happens until there is a slot, and with False when
-                that is over.
+            granted: called when there is a slot for a run, when the session keeps its place, or
+                with the error that prevents it.
+            wait: what to do when nothing happens until there is a slot.
         """
         self._log = log
         self._session_id = session_id
         self._granted = granted
-        self._idles = idles
+        self._wait = wait
         self._idle = False
+        self.kept = False
+        """Whether the drive ended while the session kept its place."""
+        self._kept: set[str] = set()
         self._wanted: dict[str, str] = {}
         self._requests: dict[str, asyncio.Task[None]] = {}
         self._slots: dict[str, RunSlot] = {}
 
     def __bool__(self) -> bool:
-        """Whether runs that could start wait for a slot."""
-        return bool(self._wanted)
+        """Whether runs that could start wait for a slot here."""
+        return not self._wanted.keys() <= self._kept
 
     def forget(self) -> None:
         """Start a turn in which no slot is wanted so far."""
@@ -127,25 +150,39 @@ class DriveSlots:
             self._requests.pop(run).cancel()
         for run in self._slots.keys() - self._wanted.keys():
             self._slots.pop(run).end()
+        # It may have been granted meanwhile.
+        there = {*self._requests, *self._slots}
+        if busy or not self._wanted.keys() <= self._kept | there:
+            # All at once, because a session that comes back gives up what it doesn't ask for.
+            self._kept.clear()
         for run, limit in self._wanted.items():
-            # It may have been granted meanwhile.
-            if run not in self._requests and run not in self._slots:
+            if run not in there | self._kept:
                 self._requests[run] = asyncio.create_task(self._take(run, limit))
         if (idle := bool(self._wanted) and not busy) != self._idle:
             self._idle = idle
-            self._idles(idle)
+            self._wait.idles(idle)
 
     async def _take(self, run: str, limit: str) -> None:
         store, wanted = self._log.slots, (limit, self._session_id, run)
         try:
-            self._slots[run] = RunSlot(store, wanted, await store.take(*wanted))
+            slot = await self._queue(*wanted)
+            if slot is None:
+                self._kept.add(run)
+            else:
+                self._slots[run] = RunSlot(store, wanted, slot)
         except Exception as error:
             self._granted(error)
         else:
             self._granted(None)
         del self._requests[run]
 
+    async def _queue(self, limit: str, session_id: str, run: str) -> str | None:
+        if self._wait.leaves:
+            return await self._log.slots.queue(limit, session_id, run, lambda: self._idle)
+        return await self._log.slots.take(limit, session_id, run)
+
     def close(self) -> None:
-        """Give everything back."""
+        """Give everything back, except for places that the session keeps."""
+        self.kept = bool(self._wanted) and not self
         self.forget()
         self.request()

@@ -8,9 +8,9 @@ from typing import NamedTuple, Protocol
 from callboard.errors import StoreError
 from callboard.events.access import Token
 from callboard.events.envelope import Event, NewEvent
-from callboard.events.limits import AgentLimit
 from callboard.events.rows import Query, Row
 from callboard.log.registry import OwnerRegistry
+from callboard.log.slot_store import SlotStore
 
 Notify = Callable[[int | None], None]
 """Called with the position of the last event if it is known, otherwise with None."""
@@ -165,37 +165,6 @@ class ServerState(Protocol):
         """Hold the keys with this start that dead handles held; of several callers, one gets each.
 
         Not those that their handles released, or that have been forgotten since.
-        """
-        ...
-
-
-class SlotStore(Protocol):
-    """The slots of limits: at most so many agents of a kind run at once, over all handles."""
-
-    async def take(self, name: str, session: str, run: str) -> str:
-        """Wait for a slot of a limit, and return its id: first come, first served.
-
-        Without a number, there is one for everybody. If the caller is cancelled, it gives up its
-        place in the queue. A slot is free again when it is given back, or its owner is dead or
-        frozen.
-        """
-        ...
-
-    def free(self, slot: str) -> None:
-        """Give a slot back. This takes effect soon, even if the log can't be written to now."""
-        ...
-
-    async def list(self, session: str | None = None) -> Sequence[AgentLimit]:
-        """The limits that have a number or are in use, by name.
-
-        session: list only the slots of this session; the counts are still those of all.
-        """
-        ...
-
-    async def set(self, name: str, number: int | None) -> None:
-        """Change a limit's number; None removes it.
-
-        If it is lowered, agents that have a slot keep it.
         """
         ...
 

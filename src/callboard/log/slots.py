@@ -4,6 +4,9 @@ Every agent that wants a slot has a row, in the order in which they came. The tr
 room, by removing a row or by changing the limit's number, also grants the next ones. A process
 looks after its own rows while one of them waits: after every commit, and twice a second, because
 notifications get lost and owners die silently.
+
+A session can also keep its place while no process waits for it. Such a row has no owner; it is
+granted in its turn, and the next process that drives the session takes it over.
 """
 
 import asyncio
@@ -20,6 +23,15 @@ from callboard.waiting import wait_any
 
 LISTED = 1000
 """The maximum number of slots in a list."""
+
+NO_ONE = ""
+"""The owner of the rows of sessions that keep their places while no process waits for them."""
+
+DUE = 500
+"""How many sessions to name at once whose turn has come."""
+
+TAKEN_WITHIN = 10_000
+"""Milliseconds. If no one takes a slot that was granted to such a row, others get it."""
 
 _LOOK_EVERY = 0.5
 _LOOK_AT_MOST_EVERY = 0.02
@@ -68,8 +80,11 @@ class SlotTable(Protocol):
         """The rows of this owner."""
         ...
 
-    async def remove_dead(self, names: Collection[str], at: int) -> bool:
-        """Remove the rows of dead owners from these queues; returns whether there were any."""
+    async def remove_dead(self, names: Collection[str] | None, at: int) -> bool:
+        """Remove the rows of dead owners from these queues; returns whether there were any.
+
+        None: of dead owners that have a slot of any limit.
+        """
         ...
 
     async def list(self, session: str | None) -> list[AgentLimit]:
@@ -81,12 +96,39 @@ class SlotTable(Protocol):
         ...
 
 
+class PlaceTable(Protocol):
+    """The rows without an owner. They wait, are granted, or are late: no one took their slot."""
+
+    async def keep(self, rows: Sequence[SlotRow], at: int) -> None:
+        """Let these rows of this owner belong to no one; add those that are missing."""
+        ...
+
+    async def due(self, session: str | None, most: int) -> Sequence[tuple[str, int | None]]:
+        """Sessions whose rows are granted, and since when; then those whose rows are late."""
+        ...
+
+    async def pass_over(self, granted_until: int, at: int) -> None:
+        """Take the slots from rows that were granted at this time or before: they are late.
+
+        They keep their places, but get no slot before someone takes them over.
+        """
+        ...
+
+    async def leave(self, session: str, at: int) -> bool:
+        """Remove the rows of a session; returns whether there were any."""
+        ...
+
+
+class QueueTable(SlotTable, PlaceTable, Protocol):
+    """All rows."""
+
+
 class SlotQueue:
     """This process's place in the queues: implements `SlotStore` on any table."""
 
     def __init__(
         self,
-        table: SlotTable,
+        table: QueueTable,
         clock: Clock,
         on_change: Callable[[str | None, Notify], Callable[[], None]],
     ) -> None:
@@ -94,7 +136,8 @@ class SlotQueue:
         self._clock = clock
         self._on_change = on_change
         self._rows: dict[str, SlotRow] = {}
-        self._waiting: dict[str, asyncio.Future[None]] = {}
+        self._waiting: dict[str, asyncio.Future[bool]] = {}
+        self._leaves: dict[str, Callable[[], bool]] = {}
         self._entering: dict[str, SlotRow] = {}
         self._leaving: list[SlotRow] = []
         self._changed = asyncio.Event()
@@ -103,27 +146,56 @@ class SlotQueue:
 
     async def take(self, name: str, session: str, run: str) -> str:
         """Wait for a slot; returns its id."""
+        slot = await self._enter(name, session, run, None)
+        assert slot is not None
+        return slot
+
+    async def queue(
+        self, name: str, session: str, run: str, leaves: Callable[[], bool]
+    ) -> str | None:
+        """Wait for a slot; returns its id, or None if the session keeps its place instead."""
+        return await self._enter(name, session, run, leaves)
+
+    async def _enter(
+        self, name: str, session: str, run: str, leaves: Callable[[], bool] | None
+    ) -> str | None:
         row = SlotRow(short_id(), name, session, run, self._clock.now_ms())
         self._work()
         granted = asyncio.get_running_loop().create_future()
         self._rows[row.id] = self._entering[row.id] = row
         self._waiting[row.id] = granted
+        if leaves is not None:
+            self._leaves[row.id] = leaves
         try:
-            await granted
+            return row.id if await granted else None
         except BaseException:
             self.free(row.id)
             raise
-        return row.id
 
     def free(self, slot: str) -> None:
         """Give a slot back, or give up waiting for it."""
         row = self._rows.pop(slot, None)
         if row is None:
             return
-        for mine in (self._waiting, self._entering):
+        for mine in (self._waiting, self._entering, self._leaves):
             mine.pop(slot, None)
         self._leaving.append(row)
         self._work()
+
+    async def due(self, session: str | None = None) -> Sequence[str]:
+        """Sessions that kept a place and whose turn has come; removes who stands in their way."""
+        now = self._clock.now_ms()
+        if session is None:
+            await self._table.remove_dead(None, now)
+        found = await self._table.due(session, DUE)
+        expired = now - TAKEN_WITHIN
+        if session is None and any(at is not None and at <= expired for _, at in found):
+            await self._table.pass_over(expired, now)
+        return list(dict.fromkeys(one for one, _ in found))
+
+    async def leave(self, session: str) -> bool:
+        """Give up the places that a session kept; returns whether there were any."""
+        return await self._table.leave(session, self._clock.now_ms())
 
     async def list(self, session: str | None = None) -> list[AgentLimit]:
         """The limits that have a number or are in use, by name."""
@@ -144,7 +216,7 @@ class SlotQueue:
         if task is not None and task.get_loop() is not loop:
             # The agents of a loop that has ended are gone, and so is everyone who waited.
             self._leaving += self._rows.values()
-            for mine in (self._rows, self._entering, self._waiting):
+            for mine in (self._rows, self._entering, self._waiting, self._leaves):
                 mine.clear()
         self._changed = asyncio.Event()
         self._task = loop.create_task(self._run())
@@ -190,6 +262,7 @@ class SlotQueue:
             if own.total < known:
                 # Others took us for dead, and removed our rows.
                 self._entering = {**self._rows, **self._entering}
+            await self._keep_places(now)
             waited_for = {self._rows[slot].name for slot in self._waiting}
             if waited_for and await self._table.remove_dead(waited_for, now):
                 self._changed.set()
@@ -203,9 +276,27 @@ class SlotQueue:
     def _grant(self, granted: Iterable[str], now: int) -> None:
         for slot in granted:
             waiter = self._waiting.pop(slot, None)
+            self._leaves.pop(slot, None)
             if waiter is not None and not waiter.done():
                 self._rows[slot] = self._rows[slot]._replace(taken_at=now)
-                waiter.set_result(None)
+                waiter.set_result(True)
+
+    async def _keep_places(self, now: int) -> None:
+        """Let go of the rows for which no one has to wait here."""
+        rows = [self._rows[slot] for slot in self._waiting if slot in self._leaves]
+        rows = [row for row in rows if row.id not in self._entering and self._leaves[row.id]()]
+        if not rows:
+            return
+        try:
+            await self._table.keep(rows, now)
+        except StoreError as error:
+            self._fail((row.id for row in rows), error)
+            raise
+        for row in rows:
+            waiter = self._waiting.pop(row.id, None)
+            if waiter is not None and not waiter.done():
+                del self._rows[row.id], self._leaves[row.id]
+                waiter.set_result(False)
 
     def _fail(self, slots: Iterable[str], error: StoreError) -> None:
         for slot in tuple(slots):

@@ -14,9 +14,15 @@ from callboard.testing.driver_suite_deploys import DeployContract
 from callboard.testing.driver_suite_driving import DrivingContract
 from callboard.testing.driver_suite_faults import FaultContract, OutageContract
 from callboard.testing.driver_suite_sharing import SharingContract
+from callboard.testing.driver_suite_slots import SlotWaitContract
 
 
 class DriverContract(
-    DrivingContract, SharingContract, FaultContract, OutageContract, DeployContract
+    DrivingContract,
+    SharingContract,
+    SlotWaitContract,
+    FaultContract,
+    OutageContract,
+    DeployContract,
 ):
     """The whole contract. Subclass it and provide a `fleet` fixture."""

@@ -24,11 +24,11 @@ from callboard.log.protocol import (
     Notify,
     NotifyAppend,
     ServerState,
-    SlotStore,
     TokenStore,
     Writing,
 )
 from callboard.log.registry import OwnerRegistry
+from callboard.log.slot_store import SlotStore
 from callboard.testing.fake_clock import FakeClock
 
 

@@ -26,7 +26,7 @@ from callboard.testing.log_suite_forks import ForkContract, TailContract
 from callboard.testing.log_suite_leases import LeaseContract
 from callboard.testing.log_suite_owners import OwnerContract
 from callboard.testing.log_suite_server_state import ServerStateContract
-from callboard.testing.log_suite_slots import SlotContract
+from callboard.testing.log_suite_slots import KeptPlaceContract, SlotContract
 from callboard.testing.log_suite_streams import AppendContract, ReadContract
 from callboard.testing.log_suite_tokens import TokenContract
 from callboard.testing.log_suite_views import QueryContract, ViewContract
@@ -47,5 +47,6 @@ class LogContract(
     ServerStateContract,
     OwnerContract,
     SlotContract,
+    KeptPlaceContract,
 ):
     """The whole contract. Subclass it and provide an `open_log` fixture and a `kill` method."""

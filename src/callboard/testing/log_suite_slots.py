@@ -7,6 +7,7 @@ import pytest
 
 from callboard.errors import StoreError
 from callboard.events.limits import AgentLimit
+from callboard.log import slots
 from callboard.log.protocol import EventLog
 from callboard.testing.log_suite_material import PATIENCE, Contract, OpenLog
 
@@ -36,6 +37,12 @@ async def taken(waiting: asyncio.Task[str]) -> str:
     """The slot, once it is there."""
     async with asyncio.timeout(PATIENCE):
         return await waiting
+
+
+async def keep(log: EventLog, session: str, run: str = "write#1") -> None:
+    """Let a session keep its place, while no process waits for it."""
+    async with asyncio.timeout(PATIENCE):
+        assert await log.slots.queue("llm", session, run, lambda: True) is None
 
 
 class SlotContract(Contract):
@@ -156,3 +163,125 @@ class SlotContract(Contract):
         assert [one.session_id for one in (await queue(log, 1, 0)).slots] == ["stays"]
         with pytest.raises(StoreError):
             await taken(ahead)
+
+
+class KeptPlaceContract(Contract):
+    """Sessions keep their places while no process waits, and take their turns like all others."""
+
+    async def test_who_gets_a_slot_at_once_keeps_no_place(self, log: EventLog) -> None:
+        await log.slots.set("llm", 1)
+        slot = await log.slots.queue("llm", "a", "write#1", lambda: True)
+        assert slot is not None
+        assert await log.slots.due() == []
+
+    async def test_kept_places_are_in_order_with_those_who_wait(self, open_log: OpenLog) -> None:
+        one, two = open_log(), open_log()
+        await one.slots.set("llm", 1)
+        slot = await taken(taking(one, "s0"))
+        await keep(two, "s1")
+        second = taking(one, "s2")
+        await queue(one, 1, 2)
+        await keep(one, "s3")
+        assert [each.session_id for each in (await queue(two, 1, 3)).slots] == [
+            "s0", "s1", "s2", "s3",
+        ]  # fmt: skip
+        one.slots.free(slot)
+        await due(two, "s1")
+        assert not second.done()
+        # Who drives it has the slot at once, and no other.
+        slot = await taken(taking(one, "s1"))
+        assert await two.slots.due() == []
+        one.slots.free(slot)
+        two_slot = await taken(second)
+        one.slots.free(two_slot)
+        await due(one, "s3")
+        await queue(one, 1, 0)
+
+    async def test_who_comes_back_early_has_the_same_place(self, open_log: OpenLog) -> None:
+        one, two = open_log(), open_log()
+        await one.slots.set("llm", 0)
+        for session in "abc":
+            await keep(one, session)
+        waiting = taking(two, "b")
+        await keep(two, "a")
+        assert [each.session_id for each in (await queue(one, 0, 3)).slots] == list("abc")
+        await one.slots.set("llm", 1)
+        await due(two, "a")
+        assert not waiting.done()
+        await one.slots.set("llm", 2)
+        await taken(waiting)
+
+    async def test_a_place_that_is_not_asked_for_again_is_given_up(self, log: EventLog) -> None:
+        await log.slots.set("llm", 0)
+        taking_two = [log.slots.queue("llm", "a", run, lambda: True) for run in ("one", "two")]
+        assert await asyncio.gather(*taking_two) == [None, None]
+        await queue(log, 0, 2)
+        await keep(log, "a", "three")
+        assert [each.run for each in (await queue(log, 0, 1)).slots] == ["three"]
+        assert await log.slots.leave("a")
+        await queue(log, 0, 0)
+        assert not await log.slots.leave("a")
+
+    async def test_a_kept_place_survives_its_process(self, open_log: OpenLog) -> None:
+        dead, log = open_log(), open_log()
+        await log.slots.set("llm", 1)
+        await taken(taking(dead, "held"))
+        await keep(dead, "kept")
+        self.kill(dead)
+        # No one waits, so this is where the dead are noticed.
+        await due(log, "kept")
+        assert [each.session_id for each in (await queue(log, 1, 0)).slots] == ["kept"]
+
+    async def test_a_higher_number_calls_all_whose_turn_it_is(self, open_log: OpenLog) -> None:
+        log, other = open_log(), open_log()
+        await log.slots.set("llm", 0)
+        for session in "abcd":
+            await keep(log, session)
+        assert await log.slots.due() == []
+        await other.slots.set("llm", 2)
+        await due(log, "a", "b")
+        assert await log.slots.due("b") == ["b"]
+        assert await log.slots.due("c") == []
+        await other.slots.set("llm", None)
+        await due(log, "a", "b", "c", "d")
+
+    async def test_a_slot_that_no_one_takes_goes_to_others(
+        self, log: EventLog, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        await log.slots.set("llm", 1)
+        slot = await taken(taking(log, "first"))
+        for session in ("late", "next"):
+            await keep(log, session)
+        log.slots.free(slot)
+        await due(log, "late")
+        with monkeypatch.context() as patched:
+            patched.setattr(slots, "TAKEN_WITHIN", -1)
+            await log.slots.due()
+        # It is still called, but it keeps no one waiting.
+        await due(log, "late", "next")
+        slot, waiting = await taken(taking(log, "next")), taking(log, "behind")
+        early = taking(log, "late")
+        await queue(log, 1, 2)
+        log.slots.free(slot)
+        await taken(early)
+        assert not waiting.done()
+
+    async def test_who_gives_a_slot_back_twice_takes_none_from_others(
+        self, open_log: OpenLog
+    ) -> None:
+        log, other = open_log(), open_log()
+        await log.slots.set("llm", 1)
+        slot = await taken(taking(log, "a"))
+        log.slots.free(slot)
+        await queue(log, 0, 0)
+        await taken(taking(other, "a"))
+        await keep(other, "b")
+        log.slots.free(slot)
+        await queue(log, 1, 1)
+
+
+async def due(log: EventLog, *sessions: str) -> None:
+    """Wait until it is the turn of these sessions, and of no others."""
+    async with asyncio.timeout(PATIENCE):
+        while sorted(await log.slots.due()) != sorted(sessions):  # noqa: ASYNC110 - another process
+            await asyncio.sleep(0.01)

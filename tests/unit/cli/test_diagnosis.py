@@ -316,6 +316,16 @@ def test_waiting_for_a_slot():
     )
 
 
+def test_a_session_waits_for_a_slot_while_no_process_drives_it():
+    slot = AgentSlot("s1", "plan#1", waiting=True, since=to_ms(NOON))
+    now = Story().enter().situation(watched=True)
+    kind, text = said(replace(now, limits=[AgentLimit("openai", 0, 0, 1, [slot])]))
+    assert kind == "limited"
+    assert text.startswith("Waiting for a slot of openai, 0 of 0 in use.")
+    slots = [replace(slot, waiting=False)]
+    assert said(replace(now, limits=[AgentLimit("openai", 1, 1, 0, slots)]))[0] == "idle"
+
+
 def test_some_agents_run_and_others_wait_for_a_slot():
     slot = AgentSlot("s1", "plan#1[1]", waiting=True, since=to_ms(NOON))
     now = Story().enter().start().situation(owner=OWNER, alive=True)

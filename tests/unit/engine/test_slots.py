@@ -12,6 +12,7 @@ from callboard.drivers.local import Manner
 from callboard.drivers.watching import WatchingDriver
 from callboard.engine.current_execution import current
 from callboard.engine.runner import Drive
+from callboard.engine.slots import LEAVING
 from callboard.errors import DefinitionError
 from callboard.events import names
 from callboard.events.limits import AgentLimit
@@ -349,6 +350,84 @@ async def test_sessions_that_wait_do_not_hold_up_others(
     await driver.stop(0)
     await standing(board, 0, 0)
     assert len(await board.log.unsettled()) == 5
+
+
+def leaving(board: Callboard, session: str) -> asyncio.Task[SessionView]:
+    """Drive a session as a job does."""
+    manner = Manner(linger=60, parks=True, slot_wait=LEAVING)
+    return asyncio.create_task(board.driver.carry_on(session, manner))
+
+
+async def test_a_job_ends_while_the_session_keeps_its_place(
+    open_board: Callable[..., Callboard], stage: Stage
+):
+    board = open_board(limited(stage))
+    await board.limits.set("llm", 1)
+    [first] = await started(board, "a")
+    for session in "bc":
+        await board.start("w", session_id=session)
+        assert (await leaving(board, session)).status == "running"
+    assert await board.log.unsettled() == ["a"]
+    leases = [await board.log.lease(session) for session in "bc"]
+    assert [lease and lease.owner for lease in leases] == [None, None]
+    # Nothing happens when it is woken before its turn.
+    await leaving(board, "b")
+    await standing(board, 1, 2)
+    stage.finish("a")
+    await first
+    await until_due(board, "b")
+    second = leaving(board, "b")
+    await stage.runs("b")
+    stage.finish("b")
+    assert (await second).status == "completed"
+    await until_due(board, "c")
+
+
+async def test_a_job_does_not_end_while_other_items_run(
+    open_board: Callable[..., Callboard], stage: Stage
+):
+    board = open_board(limited(stage, for_each=lambda state: list("abc"), parallel=3))
+    await board.limits.set("llm", 1)
+    await board.start("w", session_id="s")
+    job = leaving(board, "s")
+    await stage.runs("a")
+    await standing(board, 1, 2)
+    await board.limits.set("llm", 0)
+    stage.finish("a")
+    # Now nothing runs, and the others keep their places.
+    assert (await job).status == "running"
+    await standing(board, 0, 2)
+    await board.limits.set("llm", 2)
+    await until_due(board, "s")
+    job = leaving(board, "s")
+    await stage.runs("b", "c")
+    stage.finish("b", "c")
+    assert (await job).status == "completed"
+    await standing(board, 0, 0)
+
+
+async def test_a_turn_that_a_session_does_not_need_is_given_up(
+    open_board: Callable[..., Callboard], stage: Stage
+):
+    board = open_board(limited(stage, human=Approval("On?")))
+    await board.limits.set("llm", 1)
+    await board.start("w", session_id="a")
+    job = leaving(board, "a")
+    await stage.runs("a")
+    stage.finish("a")
+    assert (await job).status == "waiting"
+    await board.limits.set("llm", 0)
+    assert await board.log.slots.queue("llm", "a", "gone#1", lambda: True) is None
+    await board.limits.set("llm", 1)
+    await until_due(board, "a")
+    assert (await leaving(board, "a")).status == "waiting"
+    await standing(board, 0, 0)
+
+
+async def until_due(board: Callboard, session: str) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while await board.log.slots.due() != [session]:
+            await asyncio.sleep(0.005)
 
 
 async def test_questions_of_a_waiting_session_can_be_answered(

@@ -9,7 +9,7 @@ from callboard.events.limits import AgentLimit, AgentSlot
 from callboard.log.postgres.connections import Link, ReadPool
 from callboard.log.postgres.liveness import Liveness
 from callboard.log.postgres.notices import CommitNotices
-from callboard.log.slots import LISTED, OwnRows, SlotCount, SlotRow, described
+from callboard.log.slots import LISTED, NO_ONE, OwnRows, SlotCount, SlotRow, described
 
 _CHANGE: Final = """
 SELECT granted, counted FROM change_slots(
@@ -20,10 +20,24 @@ _OWN: Final = """
 SELECT coalesce(array_agg(id) FILTER (WHERE taken_at IS NOT NULL), '{}'), count(*)
 FROM slots WHERE owner = %s
 """
-_OWNERS: Final = """
-SELECT owner, EXISTS (SELECT FROM owners WHERE id = slots.owner)
-FROM slots WHERE %(names)s::text[] IS NULL OR name = ANY (%(names)s) GROUP BY owner
+_KEEP: Final = """
+SELECT keep_slots(%s, %s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[], %s)
 """
+_DUE: Final = """
+SELECT session, taken_at FROM slots WHERE owner = '' AND (late OR taken_at IS NOT NULL)
+ORDER BY late, taken_at LIMIT %(most)s
+"""
+_IS_DUE: Final = """
+SELECT session, taken_at FROM slots
+WHERE owner = '' AND session = %(session)s AND (late OR taken_at IS NOT NULL) LIMIT %(most)s
+"""
+_OWNERS: Final = """
+SELECT owner, EXISTS (SELECT FROM owners WHERE id = found.owner)
+FROM (SELECT DISTINCT owner FROM slots WHERE {}) AS found
+"""
+_IN_QUEUES: Final = _OWNERS.format("name = ANY (%(names)s::text[])")
+_WITH_SLOTS: Final = _OWNERS.format("taken_at IS NOT NULL")
+_ALL_OWNERS: Final = _OWNERS.format("true")
 _COUNTS: Final = """
 SELECT name, owner, taken_at IS NULL, count(*) FROM slots GROUP BY name, owner, taken_at IS NULL
 """
@@ -67,22 +81,47 @@ class PostgresSlots:
         [(granted, count)] = await self._all(_OWN, (self._owner,))
         return OwnRows(frozenset(granted), count)
 
-    async def remove_dead(self, names: Collection[str], at: int) -> bool:
+    async def remove_dead(self, names: Collection[str] | None, at: int) -> bool:
         """Remove the rows of dead owners from these queues; returns whether there were any."""
-        dead = await self._dead(list(names))
+        which = _WITH_SLOTS if names is None else _IN_QUEUES
+        dead = await self._dead(which, {"names": list(names or ())})
         if dead:
             await self._all("SELECT remove_slots_of(%s, %s)", (dead, at))
             self._connected().notices.announce()
         return bool(dead)
 
-    async def _dead(self, names: list[str] | None) -> list[str]:
+    async def _dead(self, sql: str, values: dict[str, object]) -> list[str]:
         """The owners of slots that have left, died or frozen."""
         liveness = self._connected().liveness
         return [
             owner
-            for owner, is_known in await self._all(_OWNERS, {"names": names})
-            if owner != self._owner and not (is_known and liveness.alive(owner))
+            for owner, is_known in await self._all(sql, values)
+            if owner not in (self._owner, NO_ONE) and not (is_known and liveness.alive(owner))
         ]
+
+    async def keep(self, rows: Sequence[SlotRow], at: int) -> None:
+        """Let these rows of this owner belong to no one; add those that are missing."""
+        columns = [list(column) for column in zip(*rows, strict=True)][:5]
+        await self._all(_KEEP, (self._owner, *columns, at))
+
+    async def due(self, session: str | None, most: int) -> Sequence[tuple[str, int | None]]:
+        """Sessions whose rows are granted, and since when; then those whose rows are late."""
+        sql = _DUE if session is None else _IS_DUE
+        return [
+            (one, granted_at)
+            for one, granted_at in await self._all(sql, {"session": session, "most": most})
+        ]
+
+    async def pass_over(self, granted_until: int, at: int) -> None:
+        """Take the slots from rows that were granted at this time or before: they are late."""
+        await self._all("SELECT pass_over_slots(%s, %s)", (granted_until, at))
+
+    async def leave(self, session: str, at: int) -> bool:
+        """Remove the rows of a session; returns whether there were any."""
+        [(had_any,)] = await self._all("SELECT leave_slots(%s, %s)", (session, at))
+        if had_any:
+            self._connected().notices.announce()
+        return bool(had_any)
 
     async def list(self, session: str | None) -> list[AgentLimit]:
         """Every limit, with the slots of all sessions or of one."""
@@ -93,7 +132,7 @@ class PostgresSlots:
             (name, AgentSlot(session, run, waiting, since, owner))
             for name, session, run, waiting, since, owner in rows
         ]
-        return described(numbers, counts, slots, await self._dead(None))
+        return described(numbers, counts, slots, await self._dead(_ALL_OWNERS, {}))
 
     async def set(self, name: str, number: int | None, at: int) -> None:
         """Change a limit's number; None removes it."""

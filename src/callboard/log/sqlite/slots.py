@@ -6,7 +6,7 @@ from typing import Final
 
 from callboard.events.limits import AgentLimit, AgentSlot
 from callboard.log.owners import Owners
-from callboard.log.slots import LISTED, OwnRows, SlotCount, SlotRow, described
+from callboard.log.slots import LISTED, NO_ONE, OwnRows, SlotCount, SlotRow, described
 from callboard.log.sqlite.table_access import TableAccess
 
 _ENTER: Final = """
@@ -16,7 +16,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?)
 # Without a number, everyone is granted one.
 _GRANT: Final = """
 UPDATE slots SET taken_at = :at WHERE no IN (
-    SELECT no FROM slots WHERE name = :name AND taken_at IS NULL ORDER BY no
+    SELECT no FROM slots WHERE name = :name AND taken_at IS NULL AND NOT late ORDER BY no
     LIMIT coalesce((
         SELECT max(0, number - (
             SELECT count(*) FROM slots WHERE name = :name AND taken_at IS NOT NULL
@@ -25,6 +25,24 @@ UPDATE slots SET taken_at = :at WHERE no IN (
     ), -1)
 )
 """
+_TAKE_BACK: Final = """
+UPDATE OR IGNORE slots SET id = :id, owner = :owner, late = 0 WHERE no = (
+    SELECT min(no) FROM slots
+    WHERE owner = '' AND session = :session AND name = :name AND run = :run
+)
+"""
+_KEPT: Final = "SELECT DISTINCT name FROM slots WHERE owner = '' AND session = ?"
+_KEEP: Final = """
+INSERT INTO slots (id, name, session, run, since, owner) VALUES (?, ?, ?, ?, ?, '')
+ON CONFLICT (id) DO UPDATE SET owner = '' WHERE owner = ?
+"""
+_LEAVE: Final = "DELETE FROM slots WHERE owner = '' AND session = ?"
+_DUE: Final = """
+SELECT session, taken_at FROM slots
+WHERE owner = '' AND (late OR taken_at IS NOT NULL) AND (:session IS NULL OR session = :session)
+ORDER BY late, taken_at LIMIT :most
+"""
+_EXPIRED: Final = "owner = '' AND (late OR taken_at IS NOT NULL) AND taken_at <= ?"
 _OWN: Final = "SELECT id, taken_at IS NOT NULL FROM slots WHERE owner = ?"
 _SET: Final = "INSERT OR REPLACE INTO limits (name, number) VALUES (?, ?)"
 _COUNTS: Final = """
@@ -52,14 +70,32 @@ class SqliteSlots:
 
         def work() -> OwnRows:
             write, owner = self._writing, self._owners.owner
-            write.executemany("DELETE FROM slots WHERE id = ?", [(row.id,) for row in leave])
+            leaving = [(row.id, owner) for row in leave]
+            write.executemany("DELETE FROM slots WHERE id = ? AND owner = ?", leaving)
+            others = self._take_back(enter, owner)
             write.executemany(_ENTER, [(*row, owner) for row in enter])
-            self._grant({row.name for row in (*leave, *enter)}, at)
+            self._grant({row.name for row in (*leave, *enter)} | others, at)
             own = _own(write, owner)
             write.execute("COMMIT")
             return own
 
         return await self._in_transaction(work)
+
+    def _take_back(self, enter: Sequence[SlotRow], owner: str) -> set[str]:
+        """Give kept rows to who comes back for them; returns the queues of those left over."""
+        write, left = self._writing, set[str]()
+        for row in enter:
+            about = {"session": row.session, "name": row.name, "run": row.run}
+            write.execute(_TAKE_BACK, {"id": row.id, "owner": owner, **about})
+        for session in {row.session for row in enter}:
+            left |= self._leave(session)
+        return left
+
+    def _leave(self, session: str) -> set[str]:
+        names = {name for (name,) in self._writing.execute(_KEPT, (session,)).fetchall()}
+        if names:
+            self._writing.execute(_LEAVE, (session,))
+        return names
 
     def _grant(self, names: Iterable[str], at: int) -> None:
         self._writing.executemany(_GRANT, [{"name": name, "at": at} for name in names])
@@ -69,12 +105,13 @@ class SqliteSlots:
         with self._reads():
             return _own(self._reading, self._owners.owner)
 
-    async def remove_dead(self, names: Collection[str], at: int) -> bool:
+    async def remove_dead(self, names: Collection[str] | None, at: int) -> bool:
         """Remove the rows of dead owners from these queues; returns whether there were any."""
         with self._reads():
-            marks = ", ".join("?" * len(names))
-            sql = f"SELECT DISTINCT owner FROM slots WHERE name IN ({marks})"
-            dead = self._dead(owner for (owner,) in self._reading.execute(sql, tuple(names)))
+            marks = ", ".join("?" * len(names or ()))
+            which = "taken_at IS NOT NULL" if names is None else f"name IN ({marks})"
+            sql = f"SELECT DISTINCT owner FROM slots WHERE {which}"
+            dead = self._dead(owner for (owner,) in self._reading.execute(sql, tuple(names or ())))
         if not dead:
             return False
 
@@ -91,7 +128,49 @@ class SqliteSlots:
         return True
 
     def _dead(self, owners: Iterable[str]) -> list[str]:
-        return [owner for owner in owners if not self._owners.alive(owner)]
+        return [owner for owner in owners if owner != NO_ONE and not self._owners.alive(owner)]
+
+    async def keep(self, rows: Sequence[SlotRow], at: int) -> None:
+        """Let these rows of this owner belong to no one; add those that are missing."""
+
+        def work() -> None:
+            owner = self._owners.owner
+            self._writing.executemany(_KEEP, [(*row[:5], owner) for row in rows])
+            self._grant({row.name for row in rows}, at)
+            self._writing.execute("COMMIT")
+
+        await self._in_transaction(work)
+
+    async def due(self, session: str | None, most: int) -> Sequence[tuple[str, int | None]]:
+        """Sessions whose rows are granted, and since when; then those whose rows are late."""
+        with self._reads():
+            return self._reading.execute(_DUE, {"session": session, "most": most}).fetchall()
+
+    async def pass_over(self, granted_until: int, at: int) -> None:
+        """Take the slots from rows that were granted at this time or before: they are late."""
+
+        def work() -> None:
+            write, until = self._writing, (granted_until,)
+            found = write.execute(f"SELECT DISTINCT name FROM slots WHERE {_EXPIRED}", until)
+            names = [name for (name,) in found.fetchall()]
+            write.execute(f"UPDATE slots SET taken_at = NULL, late = 1 WHERE {_EXPIRED}", until)
+            self._grant(names, at)
+            write.execute("COMMIT")
+
+        await self._in_transaction(work)
+
+    async def leave(self, session: str, at: int) -> bool:
+        """Remove the rows of a session; returns whether there were any."""
+
+        def work() -> None:
+            self._grant(self._leave(session), at)
+            self._writing.execute("COMMIT")
+
+        with self._reads():
+            kept = self._reading.execute(_KEPT, (session,)).fetchone()
+        if kept is not None:
+            await self._in_transaction(work)
+        return kept is not None
 
     async def list(self, session: str | None) -> list[AgentLimit]:
         """Every limit, with the slots of all sessions or of one."""
