@@ -36,9 +36,8 @@ IN_RELAY = (
     "confirming receipt",
 )
 EVERY = [f"{when} {step}" for step in (*IN_SERVER, *IN_RELAY) for when in ("before", "after")]
-# Not `permission_request`: a hook that finds no relay for three seconds also leaves its request in
-# the spool, without the id of its question. On a busy machine, a relay takes that long to start.
 ONCE = (
+    "permission_request",
     "input:requested",
     "input:accepted",
     "input:received",

@@ -113,8 +113,7 @@ class Listener:
                 continue
             if report.pid is None and hook.pid is not None:
                 report = replace(report, pid=hook.pid, proc_start=starts[hook.pid])
-            hold = report.hold if report.gone else None
-            report = replace(report, hold=hold, at_ms=report.at_ms or hook.at_ms)
+            report = replace(report.from_spool(), at_ms=report.at_ms or hook.at_ms)
             reports.append(report)
             # The process that tried to deliver it before spooling it may have succeeded.
             if hook.again or report.delivery is not None:

@@ -37,7 +37,7 @@ from callboard.board.plate_store import (
     who_asked,
 )
 from callboard.board.recording import Recording
-from callboard.board.repeats import asks, heard_before, lost_plan, was_decided
+from callboard.board.repeats import as_new, asks, heard_before, lost_plan
 from callboard.board.transition import STATUSES
 from callboard.clock import Clock
 from callboard.errors import PlateNotFound, PositionConflict, SessionExists
@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from callboard.events.payloads.plates import PlateChangedPayload
 
 _LIVING: Final = tuple(status for status in STATUSES if status != "closed")
-_AFTERWARDS: Final = (plates.HOOK_HEARD({"hook": "PermissionRequest"}),)
-"""What remains of a request that was decided before it was reported."""
 
 
 class Plates:
@@ -138,8 +136,8 @@ class Plates:
                     return Heard(await self.get(asked.stream), report.hold)
                 if asked is not None:  # The id of someone else's question.
                     report = replace(report, hold=None, request=None)
-            if await self._was_decided(report):
-                report = replace(report, hold=None, request=None, signals=_AFTERWARDS)
+            if asks(report):
+                report = await self._as_new(report)
             while True:
                 try:
                     return await self._record(report)
@@ -151,9 +149,10 @@ class Plates:
         plate = await self.of_session(session_id)
         return [] if plate is None else await heard_before(self._log, plate, reports)
 
-    async def _was_decided(self, report: Report) -> bool:
-        plate = await self.of_session(report.session_id) if asks(report) else None
-        return plate is not None and await was_decided(self._log, plate, report)
+    async def _as_new(self, report: Report) -> Report:
+        plate = await self.of_session(report.session_id)
+        now_ms = self._clock.now_ms()
+        return report if plate is None else await as_new(self._log, plate, report, now_ms)
 
     async def let_go(
         self, interaction_id: str, *, session_id: str | None = None, host: str | None = None
@@ -336,7 +335,7 @@ class Plates:
             else:
                 id = await self._id_for(report)
                 known = CachedPlate(0, new_plate(id, report, self.store.at(report)))
-        if known.plate.has(report):
+        if known.plate.has(report) or (report.known and report.hold is None):
             return Heard(known.plate)
         recording = await self.store.write(known, report, fresh=fresh)
         self._recent.keep(session_key(report), known.plate.plate_id)

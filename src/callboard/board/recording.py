@@ -20,6 +20,8 @@ from callboard.vendors.reports import HookRequest, Report
 if TYPE_CHECKING:
     from callboard.events.payloads.people import InputRequestedPayload
 
+_KNOWN: Final = plates.HOOK_HEARD({"hook": "PermissionRequest"})
+"""What is reported of a request that was reported before, when it changes the plate again."""
 _TYPES: Final[Mapping[str, str]] = {ASKS: "question", PLANS: "plan"}
 """The type of question by the tool that asks; all other tools ask for permission."""
 
@@ -33,10 +35,21 @@ class Recording:
     told: list[Entry] = field(default_factory=list[Entry])
 
     def add(
-        self, signal: Entry, moment: Moment, asked: str | None = None, raw: Json = None
+        self,
+        signal: Entry,
+        moment: Moment,
+        asked: str | None = None,
+        raw: Json = None,
+        known: bool = False,
     ) -> tuple[Closed, ...]:
-        """Fold a signal and report it; returns the questions that it says something about."""
+        """Fold a signal and report it; returns the questions that it says something about.
+
+        known: it was reported before, so that only what it changes is reported.
+        """
         folded = apply(self.plate, signal, moment, asked)
+        if known:
+            self.change(_KNOWN, folded.plate)
+            return folded.closed
         payload = signal.payload
         if raw is not None:
             payload = {**payload, "raw": raw}
@@ -93,7 +106,7 @@ def record(
         asked = report.hold if asks else None
         raw = kept(report.raw) if index == 0 else None
         told = signal._replace(payload={**signal.payload, "sessionId": report.session_id})
-        closed = recording.add(told, moment, asked, raw)
+        closed = recording.add(told, moment, asked, raw, report.known)
         # A request from a session that has ended opens no dialog.
         if asked and report.request and recording.plate.dialog(asked) is not None:
             recording.ask(report.request, asked)

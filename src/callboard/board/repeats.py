@@ -1,6 +1,7 @@
 """What a plate's last events show: payloads that are repeated or late, and a lost plan."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import dropwhile
 from typing import Final
 
@@ -18,6 +19,8 @@ from callboard.vendors.reports import Report
 
 LARGEST: Final = 32 * 1024
 KEPT: Final = 8 * 1024
+_AFTERWARDS: Final = (plates.HOOK_HEARD({"hook": "PermissionRequest"}),)
+"""What remains of a request that was decided before it was reported."""
 _REMEMBERED: Final = 500
 """How many of a plate's last events to search."""
 _BOUNDARIES: Final = frozenset({plates.SESSION_START, plates.PROMPT_SUBMIT, plates.STOP})
@@ -62,7 +65,14 @@ async def heard_before(log: EventLog, plate: Plate, reports: Sequence[Report]) -
     return [report for report in reports if (report.at_ms, kept(report.raw)) in last]
 
 
-async def was_decided(log: EventLog, plate: Plate, report: Report) -> bool:
+async def as_new(log: EventLog, plate: Plate, report: Report, now_ms: int) -> Report:
+    """A request, without what is already known about it."""
+    if await _was_decided(log, plate, report):
+        return replace(report, hold=None, request=None, signals=_AFTERWARDS)
+    return replace(report, known=await _was_told(log, plate, report, now_ms))
+
+
+async def _was_decided(log: EventLog, plate: Plate, report: Report) -> bool:
     """Whether the call that a hook asks about has already been made.
 
     That happens when no server was running: the dialog was answered in the terminal, the result was
@@ -77,6 +87,24 @@ async def was_decided(log: EventLog, plate: Plate, report: Report) -> bool:
         and event.at_ms > at_ms
         and call_of(event.payload.get("raw")) == wanted
         for event in await _same(log, plate, report)
+    )
+
+
+async def _was_told(log: EventLog, plate: Plate, report: Report, now_ms: int) -> bool:
+    """Whether a hook that asks has left the same request in the spool before.
+
+    It does so when it has found no server for a while. Both are the same to the byte. Only the
+    beginning of a large one is recorded, which doesn't name its question, so its time has to match.
+    """
+    at_ms = report.at_ms
+    if at_ms is None or plate.updated_at < at_ms <= now_ms:
+        return False
+    raw = kept(report.raw)
+    return any(
+        event.name == plates.PERMISSION_REQUEST
+        and event.payload.get("raw") == raw
+        and (event.at_ms == at_ms or raw is report.raw)
+        for event in await _last(log, plate)
     )
 
 

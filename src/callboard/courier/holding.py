@@ -83,10 +83,9 @@ def wait(letter: Letter, hold: str) -> bytes:
     while time.monotonic() - alone_since < patience:
         began = time.monotonic()
         if began - alone_since >= tell_after and not is_told:
-            # Without the hold id, which is for the open request. The board knows that they are the
-            # same.
+            # As it is sent, so that the board knows that both are the same request.
             is_told = True
-            drop(letter, letter.body())
+            drop(letter, body)
         try:
             return _ask(letter, body, needed)
         except Refused as refused:

@@ -51,6 +51,11 @@ class RelayItem:
     boot_id: str = ""
     again: bool = False
 
+    @property
+    def is_from_spool(self) -> bool:
+        """Whether a hook left it in a file, whose name has its process, and may not wait."""
+        return self.pid is not None
+
 
 def packed(items: Iterable[RelayItem]) -> bytes:
     """A batch, as it is sent."""

@@ -77,7 +77,7 @@ class RelayIntake:
         if report.pid is None and item.pid is not None:
             report = replace(report, pid=item.pid, proc_start=item.start)
         report = replace(
-            report,
+            report.from_spool() if item.is_from_spool else report,
             at_ms=report.at_ms or item.at_ms,
             host=source.host,
             host_name=source.host_name,

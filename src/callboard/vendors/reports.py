@@ -54,6 +54,7 @@ class Report:
     request: what a person could answer, if the hook is held for it.
     hold: the durable id of a hook that is held open. gone: that hook has ended.
     delivery: the same each time our client delivers the same payload.
+    known: its events are recorded already, and only its question is not.
     relayed: its number in the outbox of the relay on another host that sent it.
     """
 
@@ -75,6 +76,7 @@ class Report:
     hold: str | None = None
     gone: bool = False
     delivery: str | None = None
+    known: bool = False
     host: str | None = None
     host_name: str | None = None
     boot_id: str | None = None
@@ -82,6 +84,15 @@ class Report:
     client_pid: int | None = None
     client_start: str | None = None
     relayed: RelayNumber | None = None
+
+    def from_spool(self) -> Self:
+        """The report of a hook that left it in the spool: no one waits there for an answer.
+
+        If the hook keeps looking for a server, the id of its question shows that both are the same.
+        """
+        if self.gone or self.hold is None:
+            return self
+        return replace(self, hold=None, delivery=self.hold)
 
     def having(self, details: PlateDetails) -> Self:
         """The report with more details, found when it came."""

@@ -276,9 +276,9 @@ def test_while_no_server_is_found_the_spool_is_told_once(tmp_path, folder, board
     sent = played(tmp_path, folder, event("permission.asked", id="per_1"), ["replies", 1])
     assert len(sent) == 1
     assert [one["type"] for one in told(folder)] == ["session.resumed", "permission.asked"]
-    # The same but for the hold: the board takes the one for the other.
+    # The same, with its hold: the board recognizes the request.
     asked = board.asked[-1]["body"]
-    assert asked["callboard"].pop("hold")
+    assert asked["callboard"]["hold"]
     assert asked == told(folder)[1]
 
 

@@ -64,7 +64,7 @@ function hooks(reporter, asker) {
       const told = reporter.heard(event)
       if (told === undefined) return
       if (RESOLVED.has(event.type)) asker.resolved(event.properties)
-      if (ANSWERS && ASKED.has(event.type)) asker.ask(told, () => reporter.send(told))
+      if (ANSWERS && ASKED.has(event.type)) asker.ask(told, (left) => reporter.send(left))
       else reporter.send(told)
     }),
     "chat.message": quietly((input, output) => {
@@ -177,7 +177,7 @@ class Asker {
     this.open = new Map()
   }
 
-  // `instead` tells the event where no answer can come, or none for a while.
+  // `instead` tells the spool where no answer can come, or none for a while.
   ask(told, instead) {
     const id = told.properties?.id
     if (typeof id !== "string" || this.open.has(id)) return
@@ -198,12 +198,13 @@ class Asker {
 
   async wait(told, signal, instead) {
     const hold = randomBytes(12).toString("hex")
-    const body = JSON.stringify({ ...told, callboard: { ...told.callboard, hold } })
+    const held = { ...told, callboard: { ...told.callboard, hold } }
+    const body = JSON.stringify(held)
     let pause = SOONEST_MS
     let aloneSince = Date.now()
     let isTold = false
     if (!(await isThere(join(FOLDER, "connection")))) {
-      instead()
+      instead(told)
       return {}
     }
     while (!signal.aborted) {
@@ -229,7 +230,8 @@ class Asker {
       const alone = Date.now() - aloneSince
       if (alone >= TELL_AFTER_MS && !isTold) {
         isTold = true
-        instead()
+        // As it is sent, so that the board knows that both are the same request.
+        instead(held)
       }
       if (alone > NO_SERVER_FOR_MS) break
       await new Promise((done) => setTimeout(done, pause).unref?.())
