@@ -17,8 +17,14 @@ from typing import Any
 import pytest
 from tests.acceptance.cli_process import CallboardCommand
 
-from callboard.cli.supervisors import ServiceCommand, launchd_agent, launchd_port, systemd_units
+from callboard.cli.service_units import ServiceCommand, launchd_agent, launchd_port, systemd_units
+from callboard.cli.supervisors import Launchd
 from callboard.errors import CallboardError
+from callboard.relay import __main__ as relay_process
+from callboard.relay import running
+from callboard.relay.__main__ import BY_LAUNCHD
+from callboard.relay.settings import RelaySettings, write_settings
+from callboard.relay.uplink import RelayRefused
 from callboard.server import activation
 
 # Stands in for systemd: says what it was told, and remembers what is active.
@@ -165,9 +171,89 @@ def test_hooks_over_http_keep_the_service(callboard, units):
     callboard.here("service", "uninstall")
 
 
+# ---------------------------------------------------------------------- the relay
+
+
+@pytest.fixture
+def paired(callboard) -> Path:
+    """The folder of a relay whose machine is paired with a server."""
+    folder = Path(callboard.env["XDG_DATA_HOME"]) / "callboard" / "relay"
+    folder.mkdir(mode=0o700, parents=True)
+    settings = RelaySettings("https://board.example.com", "cb_t", "host1234", "mac")
+    write_settings(folder, settings)
+    return folder
+
+
+def test_the_relay_is_a_service_without_a_socket(callboard, units, paired):
+    first = callboard.here("service", "install", "--relay", "--json").json[0]
+    assert first["installed"]
+    assert first["changed"]
+    assert first["server"] == "https://board.example.com"
+    assert [one.name for one in units.iterdir()] == ["callboard-relay.service"]
+    service = (units / "callboard-relay.service").read_text("utf-8")
+    assert '"-m" "callboard" "relay"\n' in service
+    assert "RestartPreventExitStatus=2 4\n" in service
+    assert "Requires=" not in service
+    assert "restart callboard-relay.service" in told(callboard)
+    assert not callboard.here("service", "install", "--relay", "--json").json[0]["changed"]
+    assert "board.example.com" in callboard.here("service", "status", "--relay", code=1).out
+
+    callboard.here("service", "uninstall", "--relay")
+    assert list(units.iterdir()) == []
+    assert told(callboard)[-2:] == ["disable --now callboard-relay.service", "daemon-reload"]
+    assert "No service" in callboard.here("service", "status", "--relay").out
+
+
+def test_the_server_and_the_relay_can_both_be_services(callboard, units, paired):
+    callboard.here("service", "install", "--port", str(free_port()))
+    callboard.here("service", "install", "--relay")
+    assert len(list(units.iterdir())) == 3
+    callboard.here("service", "uninstall", "--relay")
+    assert {one.name for one in units.iterdir()} == {"callboard.service", "callboard.socket"}
+    callboard.here("service", "install", "--relay")
+    callboard.here("service", "uninstall")
+    assert [one.name for one in units.iterdir()] == ["callboard-relay.service"]
+
+
+def test_only_a_paired_machine_has_the_relay_as_a_service(callboard, units):
+    assert "callboard pair" in callboard.here("service", "install", "--relay", code=2).err
+    assert not units.exists()
+
+
+def test_a_relay_has_no_workflows_and_no_port(callboard, paired):
+    done = callboard.here("service", "install", "--relay", "flows.py", code=2)
+    assert "--relay takes no files" in done.err
+    done = callboard.here("service", "install", "--relay", "--port", "4711", code=2)
+    assert "--port is not for a relay" in done.err
+
+
+def test_the_relay_s_agent_of_launchd_is_another_one(tmp_path):
+    relay = ServiceCommand("callboard-relay", ("/bin/python",), tmp_path / "relay.log")
+    read: dict[str, Any] = plistlib.loads(launchd_agent(relay, "/usr/bin:/bin"))
+    assert read["Label"] == "callboard-relay"
+    assert "Sockets" not in read
+    assert read["StandardErrorPath"] == str(tmp_path / "relay.log")
+    # Launchd restarts it whatever its exit code is, unless that is 0.
+    assert read["EnvironmentVariables"][BY_LAUNCHD] == "1"
+    assert Launchd(relay.name).plist != Launchd("callboard").plist
+
+
+@pytest.mark.parametrize(("by_launchd", "code"), [("", 4), ("1", 0)])
+def test_a_relay_that_is_refused_is_not_started_again(
+    paired, monkeypatch, capsys, by_launchd: str, code: int
+):
+    def refuse(folder: Path, version: str) -> None:
+        raise RelayRefused("revoked")
+
+    monkeypatch.setattr(running, "run_relay", refuse)
+    monkeypatch.setenv(BY_LAUNCHD, by_launchd)
+    assert relay_process.main(str(paired), "1") == code
+    assert "Pair it again" in capsys.readouterr().err
+
+
 def test_the_agent_of_launchd_has_the_socket(tmp_path):
     agent = launchd_agent(
-        ServiceCommand(("/bin/python", "-m", "callboard", "serve"), 4711, tmp_path / "l"),
+        ServiceCommand("callboard", ("/bin/python", "-m", "callboard"), tmp_path / "l", 4711),
         "/usr/bin:/bin",
     )
     read: dict[str, Any] = plistlib.loads(agent)
@@ -175,7 +261,7 @@ def test_the_agent_of_launchd_has_the_socket(tmp_path):
     assert read["KeepAlive"] == {"SuccessfulExit": False}
     assert launchd_port(agent) == 4711
     assert launchd_port(b"<plist>") is None
-    assert set(systemd_units(ServiceCommand(("x",), 1, tmp_path))) == {
+    assert set(systemd_units(ServiceCommand("callboard", ("x",), tmp_path, 1))) == {
         "callboard.service",
         "callboard.socket",
     }

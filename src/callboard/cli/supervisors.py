@@ -1,52 +1,40 @@
-"""The supervisors that keep a server running and own its listening socket."""
+"""The supervisors that keep a server running, and own its socket, or a relay."""
 
 import os
-import plistlib
-import re
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from xml.parsers.expat import ExpatError
 
+from callboard.cli.service_units import (
+    LABEL,
+    RELAY,
+    ServiceCommand,
+    launchd_agent,
+    launchd_port,
+    systemd_port,
+    systemd_units,
+)
 from callboard.errors import SettingsUnusable
-from callboard.events.json_values import as_object
-from callboard.server.activation import NAME
 
-SERVICE: Final = "callboard.service"
-SOCKET: Final = "callboard.socket"
-LABEL: Final = "callboard"
-"""The name of the launchd agent."""
-
-_OURS: Final = "# Made by `callboard service install`."
 _PATIENCE: Final = 60
 _REMOVED_WITHIN: Final = 15.0
 _TRY_EVERY: Final = 0.25
 _BUSY: Final = (5, 37)
 """How `launchctl` exits while an agent is still being removed: EIO, or EALREADY."""
-_OPEN_FILES: Final = 8192
-"""As many as a server with a thousand readers needs; launchd's default is 256."""
-_LISTENS: Final = re.compile(r"^ListenStream=127\.0\.0\.1:([0-9]+)$", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceCommand:
-    """What the supervisor runs: a command behind a port of this machine."""
-
-    command: tuple[str, ...]
-    port: int
-    log: Path
 
 
 class Systemd:
-    """A person's systemd instance."""
+    """A person's systemd instance. name: that of the service."""
 
     title = "systemd"
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = LABEL) -> None:
+        self._service = f"{name}.service"
+        self._socket = f"{name}.socket"
+        self._units = (self._service,) if name == RELAY else (self._socket, self._service)
         config = os.environ.get("XDG_CONFIG_HOME")
         base = Path(config) if config else Path.home() / ".config"
         self.folder = base / "systemd" / "user"
@@ -56,25 +44,32 @@ class Systemd:
         units = systemd_units(served)
         return {self.folder / name: text.encode() for name, text in units.items()}
 
+    def paths(self) -> list[Path]:
+        """Where the units are."""
+        return [self.folder / name for name in self._units]
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether there is a service."""
+        return (self.folder / self._service).is_file()
+
     def port(self) -> int | None:
         """The port of the socket unit, if it is ours."""
         try:
-            unit = (self.folder / SOCKET).read_text(encoding="utf-8")
+            return systemd_port((self.folder / self._socket).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        found = _LISTENS.search(unit)
-        return int(found[1]) if found and unit.startswith(_OURS) else None
 
     def start(self) -> None:
-        """Enable and restart both units."""
+        """Enable and restart the units, the socket first."""
         self._tell("daemon-reload")
-        self._tell("enable", SOCKET, SERVICE)
-        self._tell("restart", SOCKET)
-        self._tell("restart", SERVICE)
+        self._tell("enable", *self._units)
+        for unit in self._units:
+            self._tell("restart", unit)
 
     def stop(self) -> None:
-        """Disable and stop both units."""
-        self._tell("disable", "--now", SERVICE, SOCKET)
+        """Disable and stop the units."""
+        self._tell("disable", "--now", *reversed(self._units))
 
     def forget(self) -> None:
         """Notice that the units are gone."""
@@ -82,7 +77,12 @@ class Systemd:
 
     def state(self) -> str:
         """The state as reported by `systemctl is-active`."""
-        return _run(["systemctl", "--user", "is-active", SERVICE]).stdout.strip() or "unknown"
+        return _run(["systemctl", "--user", "is-active", self._service]).stdout.strip() or "unknown"
+
+    @property
+    def log(self) -> str:
+        """How to read what it writes."""
+        return f"journalctl --user -u {self._service}"
 
     def check(self) -> None:
         """Check that this person has an instance."""
@@ -90,7 +90,8 @@ class Systemd:
         if done.returncode != 0:
             raise SettingsUnusable(
                 f"systemd user services are not available here ({_said(done)}). Log in again, or "
-                "run as root: loginctl enable-linger USER. Or start `callboard serve` yourself; "
+                "run as root: loginctl enable-linger USER. Or start "
+                f"`callboard {'relay' if self._service.startswith(RELAY) else 'serve'}` yourself; "
                 "hooks then use the spool and need no service."
             )
 
@@ -98,24 +99,38 @@ class Systemd:
         done = _run(["systemctl", "--user", *words])
         if done.returncode != 0:
             raise SettingsUnusable(
-                f"systemctl --user {' '.join(words)} failed: {_said(done)}. More: "
-                f"journalctl --user -u {SERVICE}"
+                f"systemctl --user {' '.join(words)} failed: {_said(done)}. More: {self.log}"
             )
 
 
 class Launchd:
-    """The launchd of a logged-in person."""
+    """The launchd of a logged-in person. name: the label of the agent."""
 
     title = "launchd"
 
-    def __init__(self) -> None:
-        self.plist = Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+    def __init__(self, name: str = LABEL) -> None:
+        self.plist = Path.home() / "Library" / "LaunchAgents" / f"{name}.plist"
         self._domain = f"gui/{os.getuid()}"
+        self._target = f"{self._domain}/{name}"
 
     def files(self, served: ServiceCommand) -> dict[Path, bytes]:
         """The agent."""
         path = os.environ.get("PATH") or os.defpath
         return {self.plist: launchd_agent(served, path)}
+
+    def paths(self) -> list[Path]:
+        """Where the agent is."""
+        return [self.plist]
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether there is an agent."""
+        return self.plist.is_file()
+
+    @property
+    def log(self) -> str:
+        """How to find out more."""
+        return "callboard doctor"
 
     def port(self) -> int | None:
         """The port of the agent."""
@@ -126,7 +141,7 @@ class Launchd:
 
     def start(self) -> None:
         """Load the agent, replacing an old one."""
-        _run(["launchctl", "bootout", f"{self._domain}/{LABEL}"])
+        _run(["launchctl", "bootout", self._target])
         # While the old one is being removed, this fails with an input/output error.
         until = time.monotonic() + _REMOVED_WITHIN
         while (done := self._bootstrap()).returncode != 0:
@@ -139,23 +154,23 @@ class Launchd:
 
     def stop(self) -> None:
         """Unload the agent; one that isn't loaded isn't an error."""
-        _run(["launchctl", "bootout", f"{self._domain}/{LABEL}"])
+        _run(["launchctl", "bootout", self._target])
 
     def forget(self) -> None:
         """Nothing to do."""
 
     def state(self) -> str:
         """Whether it is loaded."""
-        done = _run(["launchctl", "print", f"{self._domain}/{LABEL}"])
+        done = _run(["launchctl", "print", self._target])
         return "active" if done.returncode == 0 else "inactive"
 
     def check(self) -> None:
         """Always available."""
 
 
-def supervisor() -> Systemd | Launchd:
-    """This system's supervisor."""
-    return Launchd() if sys.platform == "darwin" else Systemd()
+def supervisor(name: str = LABEL) -> Systemd | Launchd:
+    """This system's supervisor of a service."""
+    return Launchd(name) if sys.platform == "darwin" else Systemd(name)
 
 
 def _run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
@@ -171,80 +186,3 @@ def _run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
 
 def _said(done: "subprocess.CompletedProcess[str]") -> str:
     return " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
-
-
-def systemd_units(served: ServiceCommand) -> dict[str, str]:
-    """The units by name. The socket is a separate unit, so it outlives every server."""
-    run = " ".join(_word(word) for word in served.command)
-    socket = f"""\
-{_OURS}
-[Unit]
-Description=Callboard's address
-
-[Socket]
-ListenStream=127.0.0.1:{served.port}
-Backlog=4096
-
-[Install]
-WantedBy=sockets.target
-"""
-    service = f"""\
-{_OURS}
-[Unit]
-Description=Callboard
-Requires={SOCKET}
-After={SOCKET}
-StartLimitIntervalSec=0
-
-[Service]
-ExecStart={run}
-Restart=on-failure
-RestartSec=1
-UMask=0077
-
-[Install]
-WantedBy=default.target
-"""
-    return {SOCKET: socket, SERVICE: service}
-
-
-def launchd_agent(served: ServiceCommand, path: str) -> bytes:
-    """The property list of the agent. path: where it looks for programs."""
-    socket = {
-        "SockNodeName": "127.0.0.1",
-        "SockServiceName": str(served.port),
-        "SockFamily": "IPv4",
-        "SockType": "stream",
-    }
-    return plistlib.dumps(
-        {
-            "Label": LABEL,
-            "ProgramArguments": list(served.command),
-            "Sockets": {NAME: socket},
-            "RunAtLoad": True,
-            "KeepAlive": {"SuccessfulExit": False},
-            "ThrottleInterval": 1,
-            "Umask": 0o077,
-            # A program that is started there finds only what comes with macOS: no `claude`.
-            "EnvironmentVariables": {"PATH": path},
-            "SoftResourceLimits": {"NumberOfFiles": _OPEN_FILES},
-            # Anything else is slowed down as work that no one waits for.
-            "ProcessType": "Interactive",
-            "StandardErrorPath": str(served.log),
-        }
-    )
-
-
-def launchd_port(agent: bytes) -> int | None:
-    """The port in an agent's property list, if it is ours."""
-    try:
-        sockets = as_object(as_object(plistlib.loads(agent)).get("Sockets"))
-        return int(str(as_object(sockets.get(NAME)).get("SockServiceName")))
-    except (ValueError, ExpatError):
-        return None
-
-
-def _word(text: str) -> str:
-    """A command's word in systemd's syntax: quoted, with nothing expanded."""
-    plain = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{plain.replace("%", "%%").replace("$", "$$")}"'

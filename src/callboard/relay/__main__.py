@@ -8,10 +8,14 @@ import sys
 REVOKED = 4
 """The exit code when the server doesn't accept this machine anymore. Restarting would not help."""
 
+BY_LAUNCHD = "CALLBOARD_BY_LAUNCHD"
+"""The variable that says so. Launchd restarts whatever fails, so a refused relay exits with 0."""
+
 
 def main(folder: str, version: str) -> int:
     """Run the relay; returns the exit code."""
     import logging
+    import os
     from pathlib import Path
 
     from callboard.errors import CallboardError
@@ -28,7 +32,7 @@ def main(folder: str, version: str) -> int:
         sys.stderr.write(
             f"The server doesn't accept this machine: {refused}\nPair it again: {again}\n"
         )
-        return REVOKED
+        return 0 if os.environ.get(BY_LAUNCHD) else REVOKED
     except CallboardError as error:
         sys.stderr.write(f"{error.message}\n")
         return 1

@@ -23,6 +23,9 @@ RECEIPT: Final = "receipt"
 SIGHTING: Final = "sighting"
 """The kind of an item with something that was seen on the machine and that no hook reported."""
 
+REGISTERED: Final = "registered"
+"""The sighting of a client that `callboard watch` has started."""
+
 INCARNATION: Final = "callboard-incarnation"
 """The header with the id of the outbox that the numbers belong to."""
 MOST_ITEMS: Final = 100

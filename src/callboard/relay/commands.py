@@ -24,7 +24,8 @@ _OK: Final = 200
 _LASTED: Final = 1.0
 """Seconds after which a stream has worked. If one ends sooner, the next one has to wait."""
 _LARGEST: Final = 16 * 1_048_576
-_NAME: Final = "commands"
+NAME: Final = "commands"
+"""The connection's name."""
 
 Handler = Callable[[Object], None]
 
@@ -58,12 +59,12 @@ class Commands:
                     raise RelayRefused(message_of(reply))
                 least, is_over = reply.retry_after, reply.status == _OK
                 if not is_over:
-                    self._contact.failed(_NAME, message_of(reply))
+                    self._contact.failed(NAME, message_of(reply))
             except HttpFailed as error:
                 # The server, or a proxy, closes connections that were quiet for a while.
                 if error.is_stale:
                     continue
-                self._contact.failed(_NAME, str(error))
+                self._contact.failed(NAME, str(error))
             if clock.monotonic() - since >= _LASTED:
                 self._backoff.reset()
                 if is_over:
@@ -79,7 +80,7 @@ class Commands:
             reply = await anext(stream)
             assert isinstance(reply, HttpReply)
             if reply.status == _OK:
-                self._contact.worked(_NAME)
+                self._contact.worked(NAME)
             async for part in stream:
                 assert isinstance(part, bytes)
                 rest += part

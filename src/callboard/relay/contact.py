@@ -48,11 +48,15 @@ class ServerContact:
         self._away: set[str] = set()
         self._told: set[str] = set()
         self._again = asyncio.Event()
+        self.worked_at: dict[str, int] = {}
+        """When each connection last had success."""
+        self.problem: str | None = None
+        """Why the server can't be reached now; None if it can be, or that isn't known yet."""
 
     def failed(self, connection: str, why: str) -> None:
         """A connection has no success. Each reason is logged once, until all of them work."""
         self._away.add(connection)
-        reason = why.rstrip(".")
+        reason = self.problem = why.rstrip(".")
         if reason not in self._told:
             self._told.add(reason)
             _log.warning(
@@ -61,11 +65,13 @@ class ServerContact:
 
     def worked(self, connection: str) -> None:
         """A connection has success."""
+        self.worked_at[connection] = self._clock.now_ms()
         if connection not in self._away:
             return
         self._away.discard(connection)
         if not self._away:
             self._told.clear()
+            self.problem = None
             _log.info("The server can be reached again.")
         self.try_again()
 

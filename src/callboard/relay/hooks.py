@@ -14,7 +14,7 @@ from callboard.courier.delivery import is_agent
 from callboard.courier.letters import LARGEST
 from callboard.errors import StoreError
 from callboard.events.json_values import Object, as_object, as_text
-from callboard.relay.batches import GONE, HOOK, RECEIPT
+from callboard.relay.batches import GONE, HOOK, RECEIPT, REGISTERED, SIGHTING
 from callboard.relay.outbox import HookOrigin, Outbox
 from callboard.systems.current import system
 from callboard.systems.processes import started_at
@@ -34,6 +34,11 @@ _PART: Final = 65_536
 _TAIL: Final = 4096
 _AT_ONCE: Final = 20
 _PREFIX: Final = "/hooks/"
+STATE: Final = "/relay/state"
+"""Where `callboard doctor` asks how the relay is."""
+REGISTER: Final = "/plates/register"
+_CLIENTS: Final = (REGISTER, "/plates/stopped")
+_ABOUT_CLIENT: Final = ("agent", "pid", "proc_start", "project_path")
 _MEMBER: Final = b'"callboard":{'
 
 
@@ -47,16 +52,22 @@ class RelayHooks:
     """Hooks of this machine: those that are delivered, those in the spool, and those that wait.
 
     token: what hooks show, from the connection file. before: called before a hook is taken, so
-    that what happened earlier is in the outbox first.
+    that what happened earlier is in the outbox first. state: what the relay says about itself.
     """
 
     def __init__(
-        self, outbox: Outbox, spool: Spool, token: str, before: Callable[[], None]
+        self,
+        outbox: Outbox,
+        spool: Spool,
+        token: str,
+        before: Callable[[], None],
+        state: Callable[[], Object] = dict,
     ) -> None:
         self._outbox = outbox
         self._spool = spool
         self._token = token.encode()
         self._before = before
+        self._state = state
         self._boot_id = system.boot_id()
         self._held: dict[str, asyncio.Future[Object]] = {}
         self._decided: dict[str, tuple[Object, bool]] = {}
@@ -159,10 +170,10 @@ class RelayHooks:
             _check_user(writer)
             async with asyncio.timeout(_HEAD_WITHIN):
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-            agent, length = self._checked(head)
+            path, length = self._checked(head)
             async with asyncio.timeout(_BODY_WITHIN):
                 body = await _beginning(reader, length)
-            output = await self._hook(agent, body, reader)
+            output = await self._do(path, body, reader)
             status, content = "200 OK", json.dumps(output).encode()
         except _Refusal as refusal:
             status, content = refusal.status, b"{}"
@@ -174,7 +185,7 @@ class RelayHooks:
         await writer.drain()
 
     def _checked(self, head: str) -> tuple[str, int]:
-        """The agent and the length of a request; anything but a hook is refused."""
+        """The path and the length of a request; any other request is refused."""
         first, *lines = head.rstrip().split("\r\n")
         pairs = (line.partition(":") for line in lines)
         fields = {name.strip().lower(): told.strip() for name, _, told in pairs}
@@ -182,13 +193,36 @@ class RelayHooks:
         if not hmac.compare_digest(shown, self._token):
             raise _Refusal("401 Unauthorized")
         method, _, rest = first.partition(" ")
-        agent = rest.partition(" ")[0].removeprefix(_PREFIX)
-        if method != "POST" or not rest.startswith(_PREFIX) or not is_agent(agent):
+        path = rest.partition(" ")[0]
+        agent = path.removeprefix(_PREFIX)
+        is_hook = agent != path and is_agent(agent)
+        if method != "POST" or not (is_hook or path in (STATE, *_CLIENTS)):
             raise _Refusal("404 Not Found")
         length = fields.get("content-length", "")
         if not length.isdecimal() or len(length) > 12:
             raise _Refusal("411 Length Required")
-        return agent, int(length)
+        return path, int(length)
+
+    async def _do(self, path: str, body: bytes, reader: asyncio.StreamReader) -> Object:
+        if path == STATE:
+            return self._state()
+        if path in _CLIENTS:
+            return self._client(path, body)
+        return await self._hook(path.removeprefix(_PREFIX), body, reader)
+
+    def _client(self, path: str, body: bytes) -> Object:
+        """`callboard watch` has started a client, or saw one end."""
+        if path == REGISTER:
+            try:
+                told = as_object(json.loads(body))
+                known = {name: told[name] for name in _ABOUT_CLIENT if name in told}
+                said = {"event": REGISTERED, "boot": self._boot_id, **known}
+                self._outbox.add(SIGHTING, json.dumps(said).encode())
+            except (OSError, StoreError, ValueError, RecursionError) as error:
+                raise _Refusal("503 Service Unavailable") from error
+        else:
+            self._before()
+        return {}
 
     async def _hook(self, agent: str, body: bytes, reader: asyncio.StreamReader) -> Object:
         try:

@@ -74,6 +74,13 @@ class Outbox:
         self._reserved = 0
         self.incarnation = ""
 
+    def count(self) -> int:
+        """How many items are there, for a process that doesn't use it; 0 without a folder."""
+        try:
+            return len(_found(self.folder))
+        except OSError:
+            return 0
+
     def open(self) -> None:
         """Read what an earlier process left; StoreError if the folder can't be used."""
         try:

@@ -16,6 +16,7 @@ from callboard.disk.locks import try_lock
 from callboard.disk.private import make_own_folder, open_private
 from callboard.errors import ConflictError, StoreError
 from callboard.events.json_values import Object
+from callboard.relay.commands import NAME as COMMANDS
 from callboard.relay.commands import Commands, decide_with
 from callboard.relay.contact import ServerContact, SleepWatch
 from callboard.relay.hooks import RelayHooks
@@ -23,6 +24,7 @@ from callboard.relay.http import HttpConnection, ServerUrl
 from callboard.relay.outbox import Outbox
 from callboard.relay.processes import EVERY, ProcessWatch
 from callboard.relay.settings import RelaySettings, hooks_of, read_settings
+from callboard.relay.uplink import NAME as REPORTS
 from callboard.relay.uplink import Uplink
 from callboard.systems.current import system
 from callboard.systems.folder_watch import FolderWatch
@@ -59,7 +61,9 @@ class Relay:
         self._token = f"cb_{secrets.token_urlsafe(32)}"
         spool = Spool(hooks_of(folder), self._clock)
         self._spool = spool
-        self._hooks = RelayHooks(self._outbox, spool, self._token, lambda: self._watch.look())
+        self._hooks = RelayHooks(
+            self._outbox, spool, self._token, lambda: self._watch.look(), self._state
+        )
         self._watch = ProcessWatch(
             self._outbox, self._clock.monotonic, lambda: self._hooks.holds, self._hooks.gone
         )
@@ -79,6 +83,16 @@ class Relay:
             "bootId": system.boot_id(),
             "version": self._version,
             "holds": self._hooks.holds[:1000],
+        }
+
+    def _state(self) -> Object:
+        """How it is, for `callboard doctor` on this machine."""
+        is_connected = COMMANDS in self._contact.worked_at and self._contact.problem is None
+        return {
+            "server": self._settings.server,
+            "connected": is_connected,
+            "problem": self._contact.problem,
+            "deliveredAt": self._contact.worked_at.get(REPORTS),
         }
 
     async def run(self, stopping: asyncio.Event) -> None:

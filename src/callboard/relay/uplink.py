@@ -26,7 +26,8 @@ _DAMAGED: Final = (400, 422)
 _TOO_LARGE: Final = 413
 _SMALL: Final = 65_536
 """Bytes that every proxy accepts. If one says that they are too many, something else is wrong."""
-_NAME: Final = "reports"
+NAME: Final = "reports"
+"""The connection's name."""
 
 Post = Callable[[str, bytes, Mapping[str, str]], Awaitable[HttpReply]]
 
@@ -103,10 +104,10 @@ class Uplink:
         self._outbox.remove_up_to(number)
         self._most = MOST_ITEMS
         self._backoff.reset()
-        self._contact.worked(_NAME)
+        self._contact.worked(NAME)
 
     def _failed(self, why: str, least: float = 0.0) -> float:
-        self._contact.failed(_NAME, why)
+        self._contact.failed(NAME, why)
         return self._backoff.seconds(least)
 
     def _smaller(self, reply: HttpReply, items: Sequence[RelayItem]) -> float:

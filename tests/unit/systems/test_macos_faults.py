@@ -21,7 +21,8 @@ from tests.unit.board.boards import Board
 from callboard.cli import supervisors
 from callboard.cli.attend_screen import Keyboard
 from callboard.cli.commands import watch
-from callboard.cli.supervisors import Launchd, ServiceCommand, launchd_agent
+from callboard.cli.service_units import ServiceCommand, launchd_agent
+from callboard.cli.supervisors import Launchd
 from callboard.clock import SystemClock
 from callboard.courier import letters
 from callboard.disk import files
@@ -236,7 +237,7 @@ def test_an_agent_that_cannot_be_loaded_is_an_error(launchctl, monkeypatch):
 
 
 def test_an_agent_finds_programs_opens_many_files_and_is_not_slowed_down(tmp_path: Path):
-    served = ServiceCommand(("callboard", "serve"), 2255, tmp_path / "log")
+    served = ServiceCommand("callboard", ("callboard", "serve"), tmp_path / "log", 2255)
     agent = plistlib.loads(launchd_agent(served, "/brew/bin:/usr/bin:/bin"))
     assert agent["EnvironmentVariables"] == {"PATH": "/brew/bin:/usr/bin:/bin"}
     assert agent["SoftResourceLimits"]["NumberOfFiles"] >= 4096

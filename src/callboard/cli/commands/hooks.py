@@ -10,11 +10,12 @@ import click
 
 from callboard.board.hook_folders import hooks_folder, make_folders
 from callboard.cli import options
-from callboard.cli.commands.relay import move_to, relay_folder
+from callboard.cli.commands.relay import move_to
 from callboard.cli.commands.service import installed_port
 from callboard.cli.exit import DONE, FAILED
 from callboard.cli.failures import as_payload
 from callboard.cli.printing import print_json
+from callboard.cli.relay_place import relay_folder
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Database
 from callboard.disk.private import make_private_folder

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final
 
 import click
-from platformdirs import user_data_path
 
 import callboard.relay.__main__ as relay_process
 from callboard.board.hosts import host_file, kept_id
 from callboard.cli import options
+from callboard.cli.relay_place import relay_folder
 from callboard.errors import Forbidden, NotFound, ServerUnreachable, StoreError
 from callboard.events.json_values import as_object, as_text
 from callboard.relay.http import HttpConnection, HttpFailed, ServerUrl
@@ -58,11 +58,6 @@ def command(typed: _Typed) -> None:
     ServerUrl.parse(settings.server)
     write_settings(folder, settings)
     become_relay(folder)
-
-
-def relay_folder() -> Path:
-    """Where this user's relay keeps its settings, its outbox and the hooks folder."""
-    return user_data_path("callboard", appauthor=False) / "relay"
 
 
 def move_to(server: str) -> None:

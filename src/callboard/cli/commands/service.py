@@ -3,24 +3,42 @@
 import os
 import socket
 import sys
+from dataclasses import dataclass
 from http.client import OK, HTTPException
 from pathlib import Path
+from typing import Final
 
 import click
 
-from callboard.cli import options
+from callboard.cli import options, relay_service
 from callboard.cli.doctor.server import get
 from callboard.cli.exit import DONE, FAILED
 from callboard.cli.invocation import program
-from callboard.cli.printing import print_json, print_result
+from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
-from callboard.cli.supervisors import Launchd, ServiceCommand, Systemd, supervisor
+from callboard.cli.service_files import install, tell_removed, uninstall
+from callboard.cli.service_units import LABEL, ServiceCommand
+from callboard.cli.supervisors import Launchd, Systemd, supervisor
 from callboard.cli.targets import Database
-from callboard.disk.files import replace
 from callboard.disk.private import make_private_folder
 from callboard.errors import ConflictError, SettingsUnusable
 from callboard.vendors.hook_targets import INSTALLABLE
 from callboard.vendors.settings.files import read
+
+_USUAL_PORT: Final = 2255
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """The command line's values."""
+
+    action: str
+    files: tuple[str, ...]
+    port: int | None
+    relay: bool
+    force: bool
+    database: Database
+    as_json: bool
 
 
 @click.command("service")
@@ -29,37 +47,35 @@ from callboard.vendors.settings.files import read
 @click.option(
     "--port",
     type=click.IntRange(1, 65535),
-    default=2255,
-    show_default=True,
-    help="install: the port to listen on.",
+    help=f"install: the port to listen on; {_USUAL_PORT} by default.",
 )
+@click.option("--relay", is_flag=True, help="The relay of this machine instead of a server.")
 @click.option("--force", is_flag=True, help="uninstall: even if installed hooks call it over HTTP.")
 @options.of_file
-def command(
-    action: str,
-    files: tuple[str, ...],
-    port: int,
-    force: bool,
-    database: Database,
-    as_json: bool,
-) -> int:
-    """Run the server in the background as a user service.
+@options.collected(_Typed)
+def command(typed: _Typed) -> int:
+    """Run the server in the background as a user service, or the relay.
 
     Uses systemd on Linux and launchd on macOS. The service starts when you log in and restarts
-    after a failure. The system owns the socket, so clients that connect during a restart wait
-    instead of failing. FILE are the workflows to serve; without one, the server has only the
+    after a failure. The system owns the server's socket, so clients that connect during a restart
+    wait instead of failing. FILE are the workflows to serve; without one, the server has only the
     board and the inbox.
     """
+    if typed.files and (typed.relay or typed.action != "install"):
+        raise click.UsageError(f"{'--relay' if typed.relay else typed.action} takes no files.")
+    if typed.relay:
+        if typed.port is not None:
+            raise click.UsageError("--port is not for a relay, which needs none.")
+        return relay_service.do(typed.action, typed.as_json)
     keeper = supervisor()
-    if action == "install":
-        _install(keeper, database, as_json, files, port)
+    if typed.action == "install":
+        port = typed.port or _USUAL_PORT
+        _install(keeper, typed.database, typed.as_json, typed.files, port)
         return DONE
-    if files:
-        raise click.UsageError(f"{action} takes no files.")
-    if action == "uninstall":
-        _uninstall(keeper, database, as_json, force)
+    if typed.action == "uninstall":
+        _uninstall(keeper, typed.database, typed.as_json, typed.force)
         return DONE
-    return _status(keeper, database, as_json)
+    return _status(keeper, typed.database, typed.as_json)
 
 
 def installed_port() -> int | None:
@@ -72,27 +88,21 @@ def _install(
 ) -> None:
     keeper.check()
     served = _served(database, files, port)
-    wanted = keeper.files(served)
-    unchanged = all(_bytes(path) == content for path, content in wanted.items())
-    if not unchanged and keeper.port() != port:
-        _check_free(port)
-    for path, content in wanted.items():
-        _write(path, content)
-    if not unchanged or keeper.state() != "active":
-        keeper.start()
+    is_moved = keeper.port() != port
+    changed = install(keeper, served, lambda: _check_free(port) if is_moved else None)
     url = f"http://127.0.0.1:{port}"
     told = {
         "installed": True,
-        "changed": not unchanged,
+        "changed": changed,
         "url": url,
         "supervisor": keeper.title,
-        "files": [str(path) for path in wanted],
+        "files": [str(path) for path in keeper.paths()],
         "database": str(database.path.absolute()),
     }
     if as_json:
         return print_json([told])
     screen = Screen()
-    begun = "It was already installed." if unchanged else f"{keeper.title} keeps it running."
+    begun = f"{keeper.title} keeps it running." if changed else "It was already installed."
     screen.line(("Callboard", "name"), " is at ", (url, "command"), f". {begun}")
     hooks = database.command("hooks", "install", "--transport", "http")
     screen.line("Let Claude Code's hooks use it: ", (hooks, "command"))
@@ -112,7 +122,8 @@ def _served(database: Database, files: tuple[str, ...], port: int) -> ServiceCom
     # `-P`, so that files in the working folder aren't imported.
     words = (sys.executable, "-P", "-m", "callboard", "serve", *places, "--db", str(path))
     log = path.with_name(f"{path.name}.server.log")
-    return ServiceCommand((*words, "--port", str(port), "--log-format", "json"), port, log)
+    words = (*words, "--port", str(port), "--log-format", "json")
+    return ServiceCommand(LABEL, words, log, port)
 
 
 def _absolute(file: str) -> str:
@@ -139,25 +150,6 @@ def _check_free(port: int) -> None:
             ) from error
 
 
-def _write(path: Path, content: bytes) -> None:
-    if _bytes(path) == content:
-        return
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace(path, content, mode=0o644)
-    except OSError as error:
-        raise SettingsUnusable(
-            f"{path} cannot be written: {error.strerror}.", path=str(path)
-        ) from error
-
-
-def _bytes(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None
-
-
 def _uninstall(keeper: Systemd | Launchd, database: Database, as_json: bool, force: bool) -> None:
     callers = _http_callers()
     if callers and not force:
@@ -166,17 +158,7 @@ def _uninstall(keeper: Systemd | Launchd, database: Database, as_json: bool, for
             f"{callers[0]} calls the service over HTTP, and would show an error for every hook "
             f"without it. First: {spool} (or --force)"
         )
-    files = [path for path in keeper.files(_served(database, (), 2255)) if path.exists()]
-    if files:
-        keeper.stop()
-        for path in files:
-            path.unlink(missing_ok=True)
-        keeper.forget()
-    print_result(
-        as_json,
-        {"installed": False, "changed": bool(files)},
-        "The service was removed." if files else "No service was installed.",
-    )
+    tell_removed(as_json, uninstall(keeper))
 
 
 def _http_callers() -> list[str]:
@@ -215,8 +197,7 @@ def _show(keeper: Systemd | Launchd, state: str, url: str, answers: bool) -> Non
     style = "done" if state == "active" else "failed"
     screen.line(f"{keeper.title}: ", (state, style), ", at ", (url, "command"))
     if not answers:
-        todo = "journalctl --user -u callboard" if keeper.title == "systemd" else "callboard doctor"
-        screen.line(("It is not responding.", "failed"), " See why: ", (todo, "command"))
+        screen.line(("It is not responding.", "failed"), " See why: ", (keeper.log, "command"))
 
 
 def _answers(port: int) -> bool:
