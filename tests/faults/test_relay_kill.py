@@ -63,11 +63,11 @@ class Machines:
                 if one.process.returncode is None:
                     continue
                 assert one.process.returncode == -signal.SIGKILL, one.log
-                self.deaths += 1
                 if one is self.server:
                     await self.server.restart()
                 else:
                     await self.relay.start(str(self.relay.folder))
+                self.deaths += 1
             await asyncio.sleep(0.01)
 
     async def answer(self, id: str) -> None:

@@ -93,8 +93,8 @@ async def _was_decided(log: EventLog, plate: Plate, report: Report) -> bool:
 async def _was_told(log: EventLog, plate: Plate, report: Report, now_ms: int) -> bool:
     """Whether a hook that asks has left the same request in the spool before.
 
-    It does so when it has found no server for a while. Both are the same to the byte. Only the
-    beginning of a large one is recorded, which doesn't name its question, so its time has to match.
+    It does so when it has found no server for a while. Both are the same to the byte. Of a large
+    one, only the start is recorded, which doesn't name its question, so its time has to match.
     """
     at_ms = report.at_ms
     if at_ms is None or plate.updated_at < at_ms <= now_ms:
