@@ -16,6 +16,8 @@ import pytest
 from tests.acceptance.cli_process import CallboardCommand
 
 from callboard.board.hook_folders import Counting, full_marker, hooks_folder, spool_folder
+from callboard.relay.settings import RelaySettings, write_settings
+from callboard.vendors.settings.commands import interpreter
 from callboard.vendors.settings.jsonc import parse
 
 MINE = """{
@@ -257,6 +259,38 @@ def test_status_knows_hooks_of_another_database_and_of_another_version(callboard
     assert "outdated" in callboard.here("doctor").out
     callboard.here("hooks", "install")
     assert "current" in callboard.here("hooks", "status").out
+
+
+def test_hooks_whose_python_is_gone_are_told(callboard, claude):
+    callboard.here("hooks", "install")
+    text = claude.read_text(encoding="utf-8")
+    claude.write_text(text.replace(interpreter(), "/opt/homebrew/bin/python3.9"), encoding="utf-8")
+    said = "/opt/homebrew/bin/python3.9 no longer exists"
+    assert said in callboard.here("hooks", "status", code=1).out
+    doctor = callboard.here("doctor", code=1).out
+    assert said in doctor
+    assert "callboard hooks install" in doctor
+
+
+def test_hooks_that_report_to_a_relay_are_told_with_it(callboard, claude):
+    callboard.here("hooks", "install", "--server", "https://board.example.com")
+    status = callboard.here("hooks", "status").out
+    assert "current" in status
+    assert "elsewhere" not in status
+    assert "not paired" in callboard.here("doctor", code=1).out
+    relay = Path(callboard.env["XDG_DATA_HOME"]) / "callboard" / "relay"
+    write_settings(relay, RelaySettings("https://board.example.com", "cb_t", "host1234", "mac"))
+    fire(command_of(claude, "Stop"), {"session_id": "s", "hook_event_name": "Stop"})
+    said = "The relay to https://board.example.com is not running; 1 report waiting"
+    assert said in callboard.here("hooks", "status").out
+    doctor = callboard.here("doctor").out
+    assert said in doctor
+    assert "service install --relay" in doctor
+    (found,) = callboard.here("hooks", "status", "--json").json
+    assert found["relay"]["waiting"] == 1
+    assert not found["relay"]["running"]
+    callboard.here("hooks", "install")
+    assert "relay" not in callboard.here("doctor").out
 
 
 # ---------------------------------------------------------------------- the hooks themselves

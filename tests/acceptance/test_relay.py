@@ -1,6 +1,8 @@
 """Coding agents of another machine on the board: a home and a port of their own, on loopback."""
 
 import asyncio
+import os
+import sys
 
 from tests.held_hooks import (
     PATIENCE,
@@ -12,7 +14,7 @@ from tests.held_hooks import (
     living_agent,
     question,
 )
-from tests.relays import printed, relaying
+from tests.relays import RelayProcess, printed, relaying
 from tests.servers import serving
 
 
@@ -61,3 +63,58 @@ async def test_a_permission_is_answered_across_machines(tmp_path, monkeypatch):
         await printed(await relay.hook(bash("PostToolUse")))
         found = await closed(server, asked["id"])
         assert (found["status"], found["receipt"]) == ("completed", "delivered")
+
+
+async def command(relay: RelayProcess, *words: str) -> tuple[int | None, str]:
+    """A command on the relay's machine: how it ended, and what it printed."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "callboard", *words, cwd=relay.home,
+        env={**relay.env, "HOME": str(relay.home)},
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    told, _ = await process.communicate()
+    return process.returncode, told.decode()
+
+
+async def test_a_machine_says_how_its_relay_is(tmp_path, monkeypatch):
+    async with (
+        living_agent(monkeypatch),
+        serving(tmp_path / "t.db") as server,
+        relaying(tmp_path / "mac", "ada-mac", server) as relay,
+    ):
+        (tmp_path / "mac" / ".claude").mkdir()
+        install = ("hooks", "install", "--agent", "claude", "--server", server.url)
+        assert (await command(relay, *install))[0] == 0
+        await printed(await relay.hook(hook("SessionStart", source="startup")))
+        await plates(server)
+        await hosts(server, connected=True)
+        async with asyncio.timeout(PATIENCE):
+            while "last delivery" not in (told := (await command(relay, "doctor"))[1]):
+                await asyncio.sleep(0.1)
+        assert f"The relay is connected to {server.url}" in told
+        assert (
+            f"The relay is connected to {server.url}"
+            in ((await command(relay, "hooks", "status"))[1])
+        )
+        await server.stop()
+        async with asyncio.timeout(PATIENCE):
+            while "can't reach" not in (told := (await command(relay, "doctor"))[1]):
+                await asyncio.sleep(0.1)
+        assert f"The relay can't reach {server.url}:" in told
+
+
+async def test_a_watched_agent_is_on_the_board_before_its_first_hook(tmp_path):
+    async with (
+        serving(tmp_path / "t.db") as server,
+        relaying(tmp_path / "mac", "ada-mac", server) as relay,
+    ):
+        (tmp_path / "mac" / ".claude").mkdir()
+        install = ("hooks", "install", "--agent", "claude", "--server", server.url)
+        assert (await command(relay, *install))[0] == 0
+        os.mkfifo(tmp_path / "mac" / "go")
+        watching = asyncio.create_task(command(relay, "watch", "--", "sh", "-c", "read x <go"))
+        (plate,) = await plates(server, status="starting")
+        assert (plate["hostName"], plate["agent"]) == ("ada-mac", "claude")
+        await asyncio.to_thread((tmp_path / "mac" / "go").write_text, "\n")
+        assert (await watching)[0] == 0
+        await plates(server, status="closed")

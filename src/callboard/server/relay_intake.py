@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from callboard.board.hosts import Host
 from callboard.board.intake import Listener
 from callboard.board.plate import Plate
 from callboard.board.plates import Plates
@@ -19,8 +20,8 @@ from callboard.engine.inbox import Inbox
 from callboard.errors import NotFound, StoreError
 from callboard.events import plates as events
 from callboard.events.event_name import Entry
-from callboard.events.json_values import Object, as_object, as_text
-from callboard.relay.batches import GONE, HOOK, RECEIPT, SIGHTING, RelayItem
+from callboard.events.json_values import Object, as_object, as_text, as_whole
+from callboard.relay.batches import GONE, HOOK, RECEIPT, REGISTERED, SIGHTING, RelayItem
 from callboard.vendors.reports import RelayNumber, Report
 
 _log = logging.getLogger(__name__)
@@ -127,19 +128,37 @@ class RelayIntake:
     async def _seen(self, source: RelaySource, item: RelayItem) -> None:
         """Record what was seen on the machine, on one of its own plates."""
         told = _told(item)
+        if told.get("event") == REGISTERED:
+            return await self._register(source, told)
         signal = events.PROCESS_EXIT({}) if told.get("event") == events.PROCESS_EXIT else None
         try:
             plate = await self._plates.get(as_text(told.get("plate")), dismissed=True)
         except NotFound:
-            return
+            return None
         if signal is None or plate.host != source.host:
-            return
+            return None
 
         def build(now: Plate) -> Entry | None:
             is_same = (now.pid, now.proc_start) == (told.get("pid"), told.get("start"))
             return signal if is_same and now.status != "closed" else None
 
         await self._plates.tell(plate.plate_id, build, source.number(item))
+        return None
+
+    async def _register(self, source: RelaySource, told: Object) -> None:
+        """`callboard watch` has started a client there. What was sent again is known by then."""
+        pid, start = as_whole(told.get("pid")), as_text(told.get("proc_start"))
+        if not pid or not start:
+            return
+        there = [one for one in await self._plates.of_processes([pid]) if one.host == source.host]
+        if not any(one.proc_start == start for one in there):
+            await self._plates.register(
+                as_text(told.get("agent")),
+                project_path=as_text(told.get("project_path")),
+                pid=pid,
+                proc_start=start,
+                host=Host(source.host, source.host_name, as_text(told.get("boot"))),
+            )
 
     async def _left(self, source: RelaySource, hold: str, session_id: str | None = None) -> None:
         with suppress(NotFound):

@@ -73,14 +73,18 @@ def _tell(db: str | None, server: str | None, path: str, told: Mapping[str, obje
     with suppress(Exception):
         import json
 
-        _send(db, server, path, json.dumps(told).encode())
+        _send(str(told["agent"]), db, server, path, json.dumps(told).encode())
 
 
-def _send(db: str | None, server: str | None, path: str, body: bytes) -> None:
-    """Send to the server of a database, as hooks know it, or to one by its address, if any."""
+def _send(agent: str, db: str | None, server: str | None, path: str, body: bytes) -> None:
+    """Send to the server of a database, or to the relay, as the agent's hooks know it, if any.
+
+    server: the address of one to use instead.
+    """
     from urllib.parse import urlsplit
 
     from callboard.board.hook_folders import hooks_folder
+    from callboard.cli.relay_hooks import hooks_of_relay
     from callboard.client.access import checked, find_token
     from callboard.courier.wire import ServerAddress, Timeouts, ask, read_connection
     from callboard.log.location import database_path
@@ -88,7 +92,8 @@ def _send(db: str | None, server: str | None, path: str, body: bytes) -> None:
     database = database_path(db or None)
     if server is None:
         # Looked up each time, because the server may have moved.
-        if (known := read_connection(str(hooks_folder(database)))) is not None:
+        hooks = hooks_of_relay(agent, Path(_folder())) if not db else None
+        if (known := read_connection(str(hooks or hooks_folder(database)))) is not None:
             ask(known, path, body, Timeouts(_WITHIN))
         return
     url = checked(server)

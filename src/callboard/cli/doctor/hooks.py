@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from shutil import which
-from typing import Final, cast
+from typing import Final
 
 from callboard.board.hook_backlog import backlog_in
 from callboard.board.hook_folders import (
@@ -22,6 +22,9 @@ from callboard.cli.doctor.server import server
 from callboard.cli.exit import DONE, FAILED
 from callboard.cli.format import ago, one_line, plural
 from callboard.cli.printing import print_json
+from callboard.cli.relay_hooks import SCOPES, state_for_relay
+from callboard.cli.relay_place import relay_folder
+from callboard.cli.relay_state import describe, relay_state
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Database
 from callboard.clock import SystemClock
@@ -55,6 +58,10 @@ class Installation:
     state: HooksState
     transport: str | None = None
     answers: bool | None = None
+    relayed: bool = False
+    """Whether they report to the relay of this machine."""
+    broken: bool = False
+    """Whether they run a Python that is gone, and so do nothing."""
     problems: list[str] = field(default_factory=list[str])
 
 
@@ -136,32 +143,57 @@ def finding(database: Path, project: Path) -> Iterator[Finding]:
     if not found:
         yield Finding("hooks", "ok", "none installed; to install them: callboard hooks install")
         return
+    if any(each.relayed for _, each in found):
+        yield from _of_relay(relay_folder())
     lies = spool(database)
     yield from unrecorded(lies)
+    yield _first(found, lies)
+
+
+def _of_relay(folder: Path) -> Iterator[Finding]:
+    """How the relay is, for `callboard doctor`."""
+    relay = relay_state(folder)
+    if relay is None:
+        todo = "callboard relay --server URL --pair CODE"
+        yield Finding("relay", "fail", "hooks report to a relay that is not paired", todo)
+        return
+    todo = "callboard service install --relay, or callboard relay"
+    if relay.running:
+        todo = "Check the server's address and certificate: callboard relay --help"
+    level = "ok" if relay.running and relay.connected else "warn"
+    yield Finding("relay", level, describe(relay).rstrip("."), todo)
+
+
+def _first(found: list[tuple[Installable, Installation]], lies: SpoolFindings) -> Finding:
+    """The first thing to do about installed hooks."""
     where = ", ".join(sorted({one.title for one, _ in found}))
     wrong = [(one, each) for one, each in found if each.state in ("outdated", "unusable")]
+    broken = [(one, each) for one, each in found if each.broken]
     hindered = [(one, each.problems[0]) for one, each in found if each.problems]
     if lies.full:
         todo = "Start a server to empty it: callboard serve"
-        yield Finding("hooks", "fail", "the spool is full, so agents' reports are dropped", todo)
-    elif wrong:
+        return Finding("hooks", "fail", "the spool is full, so agents' reports are dropped", todo)
+    if broken:
+        said = f"{broken[0][0].title}: {broken[0][1].problems[0]}"
+        again = "callboard hooks install" + (" --server URL" if broken[0][1].relayed else "")
+        return Finding("hooks", "fail", said, again)
+    if wrong:
         said = f"those of {wrong[0][0].title} are {wrong[0][1].state}"
-        yield Finding("hooks", "warn", said, "callboard hooks install; callboard hooks status")
-    elif hindered:
+        return Finding("hooks", "warn", said, "callboard hooks install; callboard hooks status")
+    if hindered:
         said = f"{hindered[0][0].title}: {hindered[0][1]}"
-        yield Finding("hooks", "warn", said, "See: callboard hooks status")
-    elif lies.waiting > _MANY or _is_old(lies):
+        return Finding("hooks", "warn", said, "See: callboard hooks status")
+    if lies.waiting > _MANY or _is_old(lies):
         todo = "Start a server to read them: callboard serve"
-        yield Finding("hooks", "warn", f"{_waiting(lies)} in the spool", todo)
-    else:
-        yield Finding("hooks", "ok", f"installed for {where}")
+        return Finding("hooks", "warn", f"{_waiting(lies)} in the spool", todo)
+    return Finding("hooks", "ok", f"installed for {where}")
 
 
 def _installed(
     one: Installable, database: Path, folder: Path, project: Path
 ) -> Iterator[Installation]:
     places: dict[Path, Scope] = {}
-    for scope in cast("tuple[Scope, ...]", ("user", "project")):
+    for scope in SCOPES:
         # In the home folder, both are the same.
         places.setdefault(one.settings.place(scope, project), scope)
     for path, scope in places.items():
@@ -173,11 +205,27 @@ def _installed(
             yield Installation(scope, str(path), "unusable", problems=[said])
             continue
         if text is not None and standing is not None:
-            problems = [*_problems(one, path, text, standing)]
+            gone = [*_gone(standing)]
+            problems = [*gone, *_problems(one, path, text, standing)]
             state = one.state(text, standing, database, folder)
+            relayed = None if state == "current" else state_for_relay(one, text, standing)
             yield Installation(
-                scope, str(path), state, standing.transport, standing.answers, problems
+                scope,
+                str(path),
+                relayed or state,
+                standing.transport,
+                standing.answers,
+                relayed is not None,
+                bool(gone),
+                problems,
             )
+
+
+def _gone(standing: InstallState) -> Iterator[str]:
+    """Homebrew, for one, removes a Python when it installs the next version."""
+    for python in sorted(standing.interpreters):
+        if not os.access(python, os.X_OK):
+            yield f"{python} no longer exists, so these hooks do nothing. Install them again."
 
 
 def _problems(one: Installable, path: Path, text: str, standing: InstallState) -> Iterator[str]:
@@ -227,17 +275,24 @@ def _address(folder: Path) -> str | None:
 def show(database: Database, project: Path, as_json: bool) -> int:
     """Print the state of the hooks; the exit code is 1 if something keeps them from working."""
     found, lies = agents(database.path, project), spool(database.path)
+    is_relayed = any(each.relayed for one in found for each in one.installed)
+    relay = relay_state(relay_folder()) if is_relayed else None
     at_port = _server(database, lies.address)
     if as_json:
         told = {
             "agents": [asdict(one) for one in found],
             "server": [one.to_wire() for one in at_port],
+            "relay": None if relay is None else relay.to_wire(),
         }
         print_json([told | asdict(lies)])
     else:
         _print(Screen(), database, found, at_port, lies)
-    broken = [each for one in found for each in one.installed if each.state == "unusable"]
-    return FAILED if broken or lies.full else DONE
+        if relay is not None:
+            Screen().line((f"{'Relay':<{_WIDTH}}", "name"), describe(relay))
+    useless = [
+        each for one in found for each in one.installed if each.broken or each.state == "unusable"
+    ]
+    return FAILED if useless or lies.full else DONE
 
 
 def _server(database: Database, address: str | None) -> list[Finding]:
@@ -273,7 +328,8 @@ def _print_installation(
     how = f" by {each.transport}, answers {answers}" if each.transport else ""
     screen.line("  ", (each.state, _STYLES[each.state]), f"{how}  ({each.scope})  {each.path}")
     if each.state in _TODO:
-        again = database.command("hooks", "install", "--agent", one.agent, "--scope", each.scope)
+        words = ("hooks", "install", "--agent", one.agent, "--scope", each.scope)
+        again = database.command(*words, *(["--server", "URL"] if each.relayed else []))
         screen.line("  ", _TODO[each.state], (again, "command"))
     for problem in each.problems:
         screen.line("  ", (one_line(problem), "here"))

@@ -116,13 +116,22 @@ def port_of(handler: Object) -> int | None:
 
 def folder_of(handler: Object) -> Path | None:
     """The hooks folder that one of our hooks passes to the client."""
-    command = str(handler.get("command", "")).removesuffix(MARK)
-    try:
-        words = shlex.split(command)
-        if words[:3] == ["exec", "/bin/sh", "-c"]:
-            words = shlex.split(words[3])
-    except ValueError:
-        return None
+    words = _words(handler)
     clients = [index for index, word in enumerate(words) if word.endswith("/hookclient.py")]
     folder = words[clients[-1] + 1] if clients and clients[-1] + 1 < len(words) else ""
     return Path(folder) if folder.startswith("/") else None
+
+
+def interpreter_of(handler: Object) -> Path | None:
+    """The Python that one of our hooks runs; None if it needs none."""
+    words = _words(handler)
+    return Path(words[2]) if words[:2] == ["[", "-x"] and len(words) > 2 else None
+
+
+def _words(handler: Object) -> list[str]:
+    command = str(handler.get("command", "")).removesuffix(MARK)
+    try:
+        words = shlex.split(command)
+        return shlex.split(words[3]) if words[:3] == ["exec", "/bin/sh", "-c"] else words
+    except ValueError:
+        return []

@@ -12,6 +12,7 @@ from callboard.vendors.settings import jsonc_editing as editing
 from callboard.vendors.settings.commands import (
     TOKEN_VARIABLE,
     folder_of,
+    interpreter_of,
     is_ours,
     port_of,
     transport_of,
@@ -102,6 +103,9 @@ class DocumentSettings(AgentSettings):
             folder=next(iter(_folders(value)), None),
             port=port_of(told[0]),
             token=token if isinstance(token, str) else None,
+            interpreters=frozenset(
+                python for _, one in ours if (python := interpreter_of(one)) is not None
+            ),
         )
 
     def is_current(self, text: str, plan: InstallPlan) -> bool:

@@ -42,13 +42,17 @@ class InstallPlan:
 
 @dataclass(frozen=True, slots=True)
 class InstallState:
-    """Which of our hooks a settings file has. port, token: those of HTTP hooks."""
+    """Which of our hooks a settings file has. port, token: those of HTTP hooks.
+
+    interpreters: every Python that they run.
+    """
 
     transport: Transport
     answers: bool
     folder: Path | None
     port: int | None = None
     token: str | None = None
+    interpreters: frozenset[Path] = frozenset()
 
 
 class AgentSettings(ABC):
