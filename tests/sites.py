@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -89,19 +90,21 @@ async def loopback_site(folder: Path, count: int) -> AsyncGenerator[LoopbackSite
         yield LoopbackSite(server, relays, ways)
 
 
-def can_make_namespaces() -> bool:
-    """Whether the system lets us."""
-    if os.geteuid() != 0 or shutil.which("ip") is None:
-        return False
+HAS_NAMESPACES = sys.platform == "linux" and os.geteuid() == 0
+"""Only root on Linux can make them, and has to be able to: a test must not fall back unseen."""
+
+
+def _check_namespaces() -> None:
     name = f"cb{os.getpid()}-try"
-    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False)
-    if made.returncode == 0:
-        subprocess.run(["ip", "netns", "del", name], check=True)
-    return made.returncode == 0
+    assert shutil.which("ip"), "Network namespaces need `ip`: install iproute2."
+    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
+    assert made.returncode == 0, f"Root needs CAP_SYS_ADMIN for network namespaces: {made.stderr}"
+    subprocess.run(["ip", "netns", "del", name], check=True)
 
 
 @asynccontextmanager
 async def namespace_site(folder: Path, count: int) -> AsyncGenerator[NamespaceSite]:
+    _check_namespaces()
     name = f"cb{os.getpid()}"
     async with AsyncExitStack() as stack:
         _wire(name, count, stack)

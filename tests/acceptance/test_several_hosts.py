@@ -2,13 +2,15 @@
 
 import asyncio
 import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.held_hooks import PATIENCE, bash, behavior, hook, living_agent
 from tests.relays import printed
-from tests.sites import Site, can_make_namespaces, loopback_site, namespace_site
+from tests.sites import HAS_NAMESPACES, Site, loopback_site, namespace_site
 
 from callboard import Callboard
 
@@ -77,11 +79,19 @@ async def test_one_of_two_hosts_is_cut_off(tmp_path: Path, monkeypatch: pytest.M
         await check(site)
 
 
+THREE = (
+    pytest.param(namespace_site, id="in namespaces, over TLS")
+    if HAS_NAMESPACES
+    else pytest.param(loopback_site, id="on loopback, as only root on Linux has namespaces")
+)
+
+
 @pytest.mark.long
+@pytest.mark.parametrize("made", [THREE])
 async def test_the_cable_of_one_of_three_hosts_is_pulled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    made: Callable[[Path, int], AbstractAsyncContextManager[Site]],
 ):
-    """In namespaces, over TLS; without the right to make them, on loopback."""
-    made = namespace_site if can_make_namespaces() else loopback_site
     async with living_agent(monkeypatch), made(tmp_path, 3) as site:
         await check(site)
