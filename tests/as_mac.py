@@ -2,12 +2,16 @@
 
 /proc is hidden from everything but the stand-in for the Mac's C library. It runs a workflow, a
 server and its client, and prints what happened, and which modules of `systems` were used.
+
+`python -m tests.as_mac --run SCRIPT …` runs a script there instead, such as a hook or a relay.
 """
 
 import asyncio
 import errno
 import fcntl
 import os
+import runpy
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -59,8 +63,20 @@ def become() -> None:
     sys.addaudithook(_hide_proc)
 
 
+def run(script: str, arguments: list[str]) -> None:
+    """Run a script as Python itself does."""
+    for module, name in ((signal, "sigwaitinfo"), (os, "pidfd_open")):
+        if hasattr(module, name):
+            delattr(module, name)
+    sys.argv = [script, *arguments]
+    runpy.run_path(script, run_name="__main__")
+
+
 if __name__ == "__main__":
     become()
+    if sys.argv[1] == "--run":
+        run(sys.argv[2], sys.argv[3:])
+        sys.exit()
     from callboard.systems.current import system
 
     asyncio.run(work(Path(sys.argv[1])))

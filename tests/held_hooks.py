@@ -28,14 +28,17 @@ sys.exit(main())
 
 
 @contextlib.asynccontextmanager
-async def living_agent(monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[None]:
+async def living_agent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> AsyncGenerator[asyncio.subprocess.Process]:
     """The agent that has the hooks: it lives, and has not sent the answers of these tests."""
     process = await asyncio.create_subprocess_exec("sleep", "600")
     monkeypatch.setenv("CLAUDE_PID", str(process.pid))
     try:
-        yield
+        yield process
     finally:
-        process.kill()
+        if process.returncode is None:
+            process.kill()
         await process.wait()
 
 

@@ -25,6 +25,8 @@ class RelayProcess:
     name: str
     command: Sequence[str] = ("-m", "callboard", "relay")
     """How Python is told to be the relay."""
+    hook_command: Sequence[str] = ("-I", "-S", str(callboard.hookclient.__file__))
+    """How Python is told to be a hook."""
     before: Sequence[str] = ()
     """What its commands begin with, if it is on another network."""
     process: asyncio.subprocess.Process | None = None
@@ -81,9 +83,9 @@ class RelayProcess:
     async def hook(self, payload: dict[str, Any], *more: str) -> asyncio.subprocess.Process:
         """Start the real client of a hook with a payload."""
         process = await asyncio.create_subprocess_exec(
-            *self.before, sys.executable, "-I", "-S", str(callboard.hookclient.__file__),
-            str(self.hooks), "claude", *more, stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            *self.before, sys.executable, *self.hook_command, str(self.hooks), "claude", *more,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
         assert process.stdin is not None
         process.stdin.write(json.dumps(payload).encode())

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 
+import pytest
 from tests.held_hooks import (
     PATIENCE,
     answered,
@@ -16,6 +18,13 @@ from tests.held_hooks import (
 )
 from tests.relays import RelayProcess, printed, relaying
 from tests.servers import serving
+
+import callboard.__main__
+import callboard.hookclient
+import callboard.relay.__main__ as relay_process
+
+AS_MAC = ["-m", "tests.as_mac", "--run"]
+MAC_COMMAND = [*AS_MAC, str(callboard.__main__.__file__)]
 
 
 async def plates(server, count=1, **wanted):
@@ -65,10 +74,12 @@ async def test_a_permission_is_answered_across_machines(tmp_path, monkeypatch):
         assert (found["status"], found["receipt"]) == ("completed", "delivered")
 
 
-async def command(relay: RelayProcess, *words: str) -> tuple[int | None, str]:
+async def command(
+    relay: RelayProcess, *words: str, program: Sequence[str] = ("-m", "callboard")
+) -> tuple[int | None, str]:
     """A command on the relay's machine: how it ended, and what it printed."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "callboard", *words, cwd=relay.home,
+        sys.executable, *program, *words, cwd=relay.home,
         env={**relay.env, "HOME": str(relay.home)},
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
@@ -103,7 +114,34 @@ async def test_a_machine_says_how_its_relay_is(tmp_path, monkeypatch):
         assert f"The relay can't reach {server.url}:" in told
 
 
-async def test_a_watched_agent_is_on_the_board_before_its_first_hook(tmp_path):
+async def test_a_mac_asks_and_is_answered(tmp_path, monkeypatch):
+    """The relay, its hooks and `watch`, with /proc hidden from each of them."""
+    async with (
+        living_agent(monkeypatch) as agent,
+        serving(tmp_path / "t.db") as server,
+        relaying(tmp_path / "mac", "ada-mac", server) as relay,
+    ):
+        await relay.stop()
+        relay.command = [*AS_MAC, str(relay_process.__file__)]
+        relay.hook_command = [*AS_MAC, str(callboard.hookclient.__file__)]
+        await relay.start(str(relay.folder), "1")
+        assert await printed(await relay.hook(hook("SessionStart", source="startup"))) is None
+        (plate,) = await plates(server, status="idle")
+        assert (plate["pid"], plate["hostName"]) == (agent.pid, "ada-mac")
+        held = await relay.hook(bash("PermissionRequest"), "--hold")
+        asked = await question(server)
+        await answered(server, asked["id"])
+        assert behavior(await printed(held)) == "allow"
+        await printed(await relay.hook(bash("PostToolUse")))
+        await closed(server, asked["id"])
+        agent.kill()
+        await agent.wait()
+        await plates(server, status="closed")
+        assert not any("Traceback" in one for one in relay.log), relay.log
+
+
+@pytest.mark.parametrize("program", [["-m", "callboard"], MAC_COMMAND], ids=["here", "as a Mac"])
+async def test_a_watched_agent_is_on_the_board_before_its_first_hook(tmp_path, program):
     async with (
         serving(tmp_path / "t.db") as server,
         relaying(tmp_path / "mac", "ada-mac", server) as relay,
@@ -111,8 +149,9 @@ async def test_a_watched_agent_is_on_the_board_before_its_first_hook(tmp_path):
         (tmp_path / "mac" / ".claude").mkdir()
         install = ("hooks", "install", "--agent", "claude", "--server", server.url)
         assert (await command(relay, *install))[0] == 0
+        watch = ("watch", "--", "sh", "-c", "read x <go")
         os.mkfifo(tmp_path / "mac" / "go")
-        watching = asyncio.create_task(command(relay, "watch", "--", "sh", "-c", "read x <go"))
+        watching = asyncio.create_task(command(relay, *watch, program=program))
         (plate,) = await plates(server, status="starting")
         assert (plate["hostName"], plate["agent"]) == ("ada-mac", "claude")
         await asyncio.to_thread((tmp_path / "mac" / "go").write_text, "\n")

@@ -1,6 +1,8 @@
 """`callboard service`, and a server whose socket belongs to somebody else."""
 
 import contextlib
+import ctypes
+import errno
 import json
 import os
 import plistlib
@@ -12,6 +14,7 @@ import sys
 from collections.abc import Generator, Iterator
 from http.client import HTTPConnection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -399,3 +402,40 @@ def test_launchd_hands_over_by_name(owned, monkeypatch):
         activation.inherited({})
     for end in pipe:
         os.close(end)
+
+
+def test_what_launchd_hands_over_is_read_from_its_library(owned, monkeypatch):
+    """A library with the functions' exact signatures, and memory that is freed once."""
+    keep: list[Any] = []
+    freed: list[int | None] = []
+
+    @ctypes.CFUNCTYPE(
+        ctypes.c_int,
+        ctypes.c_char_p,
+        ctypes.POINTER(ctypes.POINTER(ctypes.c_int)),
+        ctypes.POINTER(ctypes.c_size_t),
+    )
+    def activate(name: bytes, numbers: Any, count: Any) -> int:
+        if name != activation.NAME.encode():
+            return errno.ENOENT
+        keep.append((ctypes.c_int * 2)(os.dup(owned.fileno()), os.dup(owned.fileno())))
+        numbers[0] = ctypes.cast(keep[0], ctypes.POINTER(ctypes.c_int))
+        count[0] = 2
+        return 0
+
+    @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+    def free(memory: int | None) -> None:
+        freed.append(memory)
+
+    library = SimpleNamespace(launch_activate_socket=activate, free=free)
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: library)
+    found = activation._launch_activate_socket(activation.NAME)
+    for number in found:
+        with socket.socket(fileno=number) as one:
+            assert one.getsockname() == owned.getsockname()
+    assert len(found) == 2
+    assert freed == [ctypes.addressof(keep[0])]
+    assert activation._launch_activate_socket("other") == ()
+    assert len(freed) == 1
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: SimpleNamespace())
+    assert activation._launch_activate_socket(activation.NAME) == ()
