@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from callboard.clock import SystemClock
 from callboard.log.commit_signal import Doorbell
 from callboard.log.owners import Owners
+from callboard.systems import open_files
 from callboard.testing.log_suite_material import PATIENCE
 
 
@@ -95,3 +97,23 @@ async def test_without_a_socket_one_is_only_deaf(doorbells):
     deaf._owners.socket_of(deaf._owners.owner).touch()
     deaf.listen(lambda: None)
     assert deaf._ear is None
+
+
+def test_an_address_fits_on_a_mac(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Its $TMPDIR has 48 characters, and an address 104, with a zero at the end."""
+    temporary = "/var/folders/zz/zyxvpxvq6csfxvn_n0000000000000/T"
+    assert len(temporary) == 48
+    links: list[str] = []
+    monkeypatch.setattr(open_files, "_OPEN", Path("/no/proc/self/fd"))
+    monkeypatch.setattr(tempfile, "tempdir", temporary)
+    monkeypatch.setattr(Path, "symlink_to", lambda link, target: links.append(str(link)))
+    for length in (60, 150):
+        owners_folder = tmp_path / ("f" * 40) / ("g" * length)
+        owners_folder.mkdir(parents=True)
+        owners = Owners(owners_folder, SystemClock().monotonic)
+        doorbell = Doorbell(owners, SystemClock().now_ms)
+        address = doorbell._address(owners.socket_of(owners.owner))
+        assert len(address) < 104, address
+        doorbell.close()
+        owners.close()
+    assert len(links) == 2
