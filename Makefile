@@ -46,7 +46,7 @@ define make_venv
 	    echo "installing python3-venv"; \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; \
 	  else \
-	    echo "$(PYTHON) cannot make environments; on Debian, install it first: sudo apt-get install python3-venv" >&2; exit 1; \
+	    echo "$(PYTHON) cannot make environments; install one that can: sudo apt-get install python3-venv, or brew install python" >&2; exit 1; \
 	  fi; \
 	fi
 	@echo "making $(@D:/bin=)"

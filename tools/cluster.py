@@ -262,11 +262,16 @@ def open_dashboard(cluster: Cluster) -> None:
 
 def check_programs() -> None:
     """Raise an error if a program is missing."""
-    packages = {"nginx": "nginx-light", "initdb": "postgresql"}
-    missing = [package for program, package in packages.items() if not find_program(program)]
+    debian = {"nginx": "nginx-light", "initdb": "postgresql"}
+    homebrew = {"nginx": "nginx", "initdb": "postgresql@17"}
+    missing = [program for program in debian if not find_program(program)]
     if missing:
+        on_debian, on_macos = (
+            " ".join(names[program] for program in missing) for names in (debian, homebrew)
+        )
         raise ClusterFailure(
-            f"Programs are missing. Install them: sudo apt-get install {' '.join(missing)}"
+            f"Programs are missing. Install them: sudo apt-get install {on_debian}, or on macOS: "
+            f"brew install {on_macos}"
         )
 
 
