@@ -2,6 +2,7 @@
 
 import json
 import os
+import plistlib
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from callboard.errors import SettingsUnusable
 from callboard.events.json_values import is_object
-from callboard.vendors.claude.settings import EVENTS, http_obstacles, obstacles
+from callboard.vendors.claude.settings import EVENTS, MANAGED, http_obstacles, obstacles
 from callboard.vendors.codex import payloads as codex_payloads
 from callboard.vendors.codex.settings import obstacles as codex_obstacles
 from callboard.vendors.codex.settings import trusted
@@ -364,6 +365,17 @@ def test_what_keeps_hooks_from_running_is_told(home, tmp_path):
     assert "administrator" in next(obstacles("{}", [managed]))
     managed.write_text("{", encoding="utf-8")
     assert list(obstacles("{}", [managed, tmp_path / "absent"])) == []
+
+
+def test_the_preferences_of_a_managed_mac_are_known(tmp_path):
+    managed = tmp_path / "com.anthropic.claudecode.plist"
+    for format in (plistlib.FMT_XML, plistlib.FMT_BINARY):
+        managed.write_bytes(plistlib.dumps({"allowManagedHooksOnly": True}, fmt=format))
+        (said,) = obstacles("{}", [managed])
+        assert "administrator" in said
+    managed.write_bytes(b"<plist>")
+    assert list(obstacles("{}", [managed])) == []
+    assert {one.name for one in MANAGED} == {"managed-settings.json", managed.name}
     url = "http://127.0.0.1:2255/hooks/claude"
     assert list(http_obstacles("{}", url)) == []
     assert list(http_obstacles('{"allowedHttpHookUrls": ["http://127.0.0.1:*"]}', url)) == []

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from callboard.events.envelope import Json
-from callboard.events.json_values import Object, is_list
+from callboard.events.json_values import Object, as_object, is_list
 from callboard.vendors.claude.home import home
 from callboard.vendors.settings.commands import (
     TOKEN_VARIABLE,
@@ -49,6 +49,9 @@ EVENTS: Final = (
 MANAGED: Final = (
     Path("/etc/claude-code/managed-settings.json"),
     Path("/Library/Application Support/ClaudeCode/managed-settings.json"),
+    # A Mac that is managed has them as preferences: for everyone, or for one person.
+    Path("/Library/Managed Preferences/com.anthropic.claudecode.plist"),
+    Path("/Library/Managed Preferences", Path.home().name, "com.anthropic.claudecode.plist"),
 )
 """An administrator's settings, which nothing overrides."""
 
@@ -150,12 +153,20 @@ def http_obstacles(text: str, url: str) -> Iterator[str]:
 
 def _policies(path: Path) -> Iterator[str]:
     try:
-        value = document(path.read_text(encoding="utf-8"))
+        value = _managed(path)
     except Exception:  # Errors in it are the administrator's concern.
         return
     for name in ("allowManagedHooksOnly", "disableAllHooks"):
         if value.get(name) is True:
             yield f"{path} sets {name}: your administrator doesn't allow your own hooks"
+
+
+def _managed(path: Path) -> Object:
+    if path.suffix != ".plist":
+        return document(path.read_text(encoding="utf-8"))
+    import plistlib  # Only on a Mac that is managed.
+
+    return as_object(plistlib.loads(path.read_bytes()))
 
 
 def _fits(pattern: Json, url: str) -> bool:
