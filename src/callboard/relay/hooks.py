@@ -213,6 +213,8 @@ class RelayHooks:
     def _client(self, path: str, body: bytes) -> Object:
         """`callboard watch` has started a client, or saw one end."""
         if path == REGISTER:
+            if self._outbox.is_full:
+                raise _Refusal("503 Service Unavailable")
             try:
                 told = as_object(json.loads(body))
                 known = {name: told[name] for name in _ABOUT_CLIENT if name in told}

@@ -150,15 +150,14 @@ class RelayIntake:
         pid, start = as_whole(told.get("pid")), as_text(told.get("proc_start"))
         if not pid or not start:
             return
-        there = [one for one in await self._plates.of_processes([pid]) if one.host == source.host]
-        if not any(one.proc_start == start for one in there):
-            await self._plates.register(
-                as_text(told.get("agent")),
-                project_path=as_text(told.get("project_path")),
-                pid=pid,
-                proc_start=start,
-                host=Host(source.host, source.host_name, as_text(told.get("boot"))),
-            )
+        host = Host(source.host, source.host_name, as_text(told.get("boot")))
+        for one in await self._plates.of_processes([pid]):
+            if (one.host, one.boot_id, one.proc_start) == (host.id, host.boot_id, start):
+                return
+        agent, folder = as_text(told.get("agent")), as_text(told.get("project_path"))
+        await self._plates.register(
+            agent, project_path=folder, pid=pid, proc_start=start, host=host
+        )
 
     async def _left(self, source: RelaySource, hold: str, session_id: str | None = None) -> None:
         with suppress(NotFound):

@@ -10,7 +10,7 @@ from callboard.board.intake import Listener
 from callboard.board.late_hook import LateHook
 from callboard.board.plate import Plate
 from callboard.engine.inbox import Inbox
-from callboard.relay.batches import HOOK, RelayItem
+from callboard.relay.batches import HOOK, REGISTERED, SIGHTING, RelayItem
 from callboard.server.relay_intake import RelayIntake, RelaySource
 
 
@@ -115,3 +115,23 @@ async def test_the_same_call_asked_twice_is_reported_twice(board: Board, listene
         body = asked(board, "Bash", hold=id)
         await listener.overhear([LateHook("claude", body, board.clock.now_ms(), 7)])
     assert (await names(board)).count("permission_request") == 2
+
+
+async def test_a_client_that_a_relay_registers_twice_is_there_once(
+    board: Board, listener: Listener
+):
+    intake = RelayIntake(board.plates, listener, Inbox(board.log, board.clock))
+    source = RelaySource("host1234", "mac", "i1")
+    told = {"agent": "claude", "pid": 7, "proc_start": "1", "project_path": "/x", "boot": "b1"}
+    body = json.dumps({"event": REGISTERED, **told}).encode()
+    await intake.take(source, [RelayItem(1, SIGHTING, body, 1)])
+    found = await plate(board)
+    assert (found.host, found.status, found.pid) == ("host1234", "starting", 7)
+    ended = {"plate": found.plate_id, "event": "process_exit", "pid": 7, "start": "1"}
+    end = RelayItem(2, SIGHTING, json.dumps(ended).encode(), 2)
+    await intake.take(source, [end, RelayItem(1, SIGHTING, body, 1)])
+    assert (await plate(board)).status == "closed"
+    for wrong in ({"pid": "7"}, {"pid": 8}, {}):
+        more = json.dumps({"event": REGISTERED, **wrong}).encode()
+        await intake.take(source, [RelayItem(3, SIGHTING, more, 3)])
+    assert (await plate(board)).status == "closed"
