@@ -1,13 +1,22 @@
 """The connection to Temporal: where it is, and what to do if it can't be used."""
 
 import asyncio
+import logging
 import os
 import socket
+from functools import cache
 from typing import Final
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.envconfig import ClientConfig
+from temporalio.runtime import (
+    LogForwardingConfig,
+    LoggingConfig,
+    Runtime,
+    TelemetryConfig,
+    TelemetryFilter,
+)
 from temporalio.service import RPCError, RPCStatusCode
 
 from callboard.errors import ServerUnreachable, ValidationError
@@ -29,6 +38,17 @@ PASSING = frozenset(
 )
 
 
+@cache
+def _runtime() -> Runtime:
+    """What Temporal's library runs on, once for each process; its messages go to our log.
+
+    By default it prints them to standard output, between the lines of `callboard worker --json`.
+    """
+    forwarding = LogForwardingConfig(logging.getLogger("temporalio.core"))
+    levels = TelemetryFilter(core_level="WARN", other_level="ERROR")
+    return Runtime(telemetry=TelemetryConfig(logging=LoggingConfig(levels, forwarding)))
+
+
 async def connect() -> Client:
     """Connect to the Temporal server that its environment variables or its file name."""
     try:
@@ -43,7 +63,7 @@ async def connect() -> Client:
     identity = f"callboard {os.getpid()}@{socket.gethostname()}"
     try:
         async with asyncio.timeout(_CONNECT_WITHIN):
-            client = await Client.connect(**config, identity=identity)
+            client = await Client.connect(**config, identity=identity, runtime=_runtime())
             await client.workflow_service.describe_namespace(
                 DescribeNamespaceRequest(namespace=client.namespace)
             )

@@ -205,6 +205,21 @@ async def test_a_job_that_was_ended_by_hand_can_be_woken_again(w: str, address: 
         await runner.drives(2)
 
 
+async def test_messages_of_the_library_go_to_the_log(
+    w: str, address: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+):
+    async with started(w) as (engine, runner):
+        await engine.wake("one", w)
+        await runner.drives(1)
+        client = await connect()
+        await client.get_workflow_handle(job_id("one")).terminate()
+        runner.gate.set()
+        async with asyncio.timeout(PATIENCE):
+            while "not found" not in caplog.text:
+                await asyncio.sleep(0.01)
+    assert capfd.readouterr().out == ""
+
+
 async def test_workflows_share_the_room_of_a_worker(w: str, address: str):
     async with started(w, f"{w} too", concurrency=1) as (engine, runner):
         await engine.wake("first", w)
