@@ -1,5 +1,7 @@
 """The machines whose relays report here, and whether they can be reached."""
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -9,6 +11,7 @@ from callboard.errors import PositionConflict, SessionExists
 from callboard.events import plates as events
 from callboard.events.envelope import NewEvent
 from callboard.events.event_name import Entry
+from callboard.events.payloads.plates import HostConnectedPayload
 from callboard.events.rows import Query, Row
 from callboard.events.shapes import Millis, Shape
 from callboard.ids import event_id
@@ -22,7 +25,8 @@ class RelayHost(Shape):
     """A machine with a relay.
 
     connected: whether it can be reached now. seen_at: if not, when it last could.
-    version: of Callboard on that machine.
+    version: of Callboard on that machine. powers: what it lets servers do there, besides deciding.
+    contested_at: when another process last tried to use its token while its relay was connected.
     """
 
     id: str
@@ -30,6 +34,8 @@ class RelayHost(Shape):
     version: str
     connected: bool
     seen_at: Millis
+    powers: list[str]
+    contested_at: Millis | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,11 @@ class RelayHostList(Shape):
     """The machines with a relay, by name."""
 
     hosts: list[RelayHost]
+
+
+def _differs(row: Row, new: Mapping[str, object]) -> bool:
+    known = {**row, "powers": json.loads(row["powers"])}
+    return any(known[column] != value for column, value in new.items())
 
 
 class BoardHosts(Protocol):
@@ -75,17 +86,26 @@ class RelayHosts:
             # The server that it was connected to died, and could not record that it left.
             query = Query("plates", {"host": row["id"]}, columns=("updated_at",))
             seen_at = max([seen_at, *(one["updated_at"] for one in await self._log.rows(query))])
-        return RelayHost(row["id"], row["name"], row["version"], is_held, seen_at)
+        powers, contested_at = json.loads(row["powers"]), row["contested_at"]
+        name, version = row["name"], row["version"]
+        return RelayHost(row["id"], name, version, is_held, seen_at, powers, contested_at)
 
-    async def connected(self, host: Host, version: str) -> None:
+    async def connected(self, host: Host, version: str, powers: Sequence[str] = ()) -> None:
         """A relay has connected to this server."""
         self._here.add(host.id)
         await self._log.server_state.hold(_KIND, host.id)
         known = await self._row(host.id)
-        told = events.HOST_CONNECTED({"host": host.id, "name": host.name, "version": version})
-        same = ("name", host.name), ("version", version), ("connected", 1)
-        if known is None or any(known[column] != value for column, value in same):
-            await self._append(host.id, told)
+        new = {"name": host.name, "version": version, "powers": list(powers)}
+        if known is None or known["connected"] != 1 or _differs(known, new):
+            told: HostConnectedPayload = {
+                "host": host.id,
+                "name": host.name,
+                "version": version,
+                "powers": list(powers),
+            }
+            if known is not None and known["contested_at"] is not None:
+                told["contestedAt"] = known["contested_at"]
+            await self._append(host.id, events.HOST_CONNECTED(told))
 
     async def disconnected(self, host_id: str, seen_at: int) -> None:
         """A relay has left this server, and none of the others has it."""

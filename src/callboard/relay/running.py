@@ -83,6 +83,7 @@ class Relay:
             "bootId": system.boot_id(),
             "version": self._version,
             "holds": self._hooks.holds[:1000],
+            "powers": list(self._settings.powers),
         }
 
     def _state(self) -> Object:

@@ -1,14 +1,19 @@
 """What a relay knows about its server and its machine, in a file that only its user can read."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, get_args
 
 from callboard.disk.files import read, replace
 from callboard.disk.private import make_own_folder
 from callboard.errors import NotFound, StoreError
-from callboard.events.json_values import as_object, as_text
+from callboard.events.json_values import as_list, as_object, as_text
+
+Power = Literal["read", "say", "start"]
+"""What the owner of a machine may let servers do there."""
+POWERS: Final[tuple[Power, ...]] = get_args(Power)
 
 _LARGEST: Final = 65_536
 
@@ -18,7 +23,7 @@ class RelaySettings:
     """A paired machine.
 
     host: its permanent id. name: what people call it. ca_file: certificates to trust instead of
-    the system's.
+    the system's. powers: what servers may do here, besides getting reports and deciding.
     """
 
     server: str
@@ -26,6 +31,7 @@ class RelaySettings:
     host: str
     name: str
     ca_file: str | None = None
+    powers: tuple[Power, ...] = ()
 
 
 def settings_file(folder: Path) -> Path:
@@ -55,7 +61,14 @@ def read_settings(folder: Path) -> RelaySettings:
         as_text(told.get("host")),
         as_text(told.get("name")),
         as_text(told.get("ca_file")) or None,
+        granted(as_list(told.get("powers"))),
     )
+
+
+def granted(names: Iterable[object]) -> tuple[Power, ...]:
+    """The powers with these names, in the usual order. Unknown names grant nothing."""
+    given = set(names)
+    return tuple(power for power in POWERS if power in given)
 
 
 def write_settings(folder: Path, settings: RelaySettings) -> None:

@@ -7,7 +7,7 @@ that was accepted while a relay was away is sent when it comes back.
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Callable, Collection, Coroutine
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -139,8 +139,13 @@ class Relays:
         """How many relays wait for commands here."""
         return len(self._streams)
 
-    async def open(self, host: Host, version: str, holds: Collection[str]) -> RelayStream:
-        """A relay asks for commands. holds: the questions whose hooks wait there."""
+    async def open(
+        self, host: Host, version: str, holds: Collection[str], powers: Sequence[str] = ()
+    ) -> RelayStream:
+        """A relay asks for commands. holds: the questions whose hooks wait there.
+
+        powers: what it says that it lets servers do. Whether it does, it decides itself.
+        """
         if self._is_closed:
             raise Overloaded("The server is stopping; come back in a moment.", retry_after=1)
         stream = RelayStream(host, self._clock.now_ms())
@@ -150,7 +155,7 @@ class Relays:
         self._streams[host.id] = stream
         try:
             async with self._coming_and_going:
-                await self.hosts.connected(host, version)
+                await self.hosts.connected(host, version, powers)
             await self._catch_up(stream, holds)
         except BaseException:
             self.left(stream)

@@ -226,13 +226,14 @@ class PlateChange(RequestBody):
 class RelayHello(RequestBody):
     """A relay that asks for commands.
 
-    holds: the questions whose hooks wait there.
+    holds: the questions whose hooks wait there. powers: what that machine lets servers do.
     """
 
     name: Annotated[str, Field(max_length=1000)]
     boot_id: Annotated[str, Field(max_length=100)] = ""
     version: Annotated[str, Field(max_length=50)] = ""
     holds: Annotated[list[str], Field(max_length=1000)] = []
+    powers: Annotated[list[Annotated[str, Field(max_length=50)]], Field(max_length=20)] = []
 
 
 class PairRequest(RequestBody):

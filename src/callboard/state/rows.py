@@ -13,7 +13,11 @@ from callboard.events.codec import dump_json
 from callboard.events.envelope import Event, Json
 from callboard.events.json_values import as_object
 from callboard.events.payloads import agents, people, workflow
-from callboard.events.payloads.plates import HostConnectedPayload, HostDisconnectedPayload
+from callboard.events.payloads.plates import (
+    HostConnectedPayload,
+    HostContestedPayload,
+    HostDisconnectedPayload,
+)
 from callboard.events.rows import Cell, Change, Drop, Put, RowChange
 
 Changes = list[RowChange]
@@ -323,6 +327,8 @@ def _host_connected(payload: HostConnectedPayload, event: Event) -> Changes:
         "version": payload["version"],
         "connected": 1,
         "seen_at": event.at_ms,
+        "powers": _json(list(payload.get("powers", []))),
+        "contested_at": payload.get("contestedAt"),
     }
     return [Put("hosts", row)]
 
@@ -330,6 +336,10 @@ def _host_connected(payload: HostConnectedPayload, event: Event) -> Changes:
 def _host_disconnected(payload: HostDisconnectedPayload, event: Event) -> Changes:
     values = {"connected": 0, "seen_at": payload["seenAt"]}
     return [Change("hosts", {"id": payload["host"]}, values)]
+
+
+def _host_contested(payload: HostContestedPayload, event: Event) -> Changes:
+    return [Change("hosts", {"id": payload["host"]}, {"contested_at": event.at_ms})]
 
 
 @lru_cache(maxsize=256)  # There are a few dozen, used by hundreds of events a second.
@@ -382,6 +392,7 @@ _HANDLERS: Final = dict(
         names.TASK_STARTED.to(_task_started),
         names.TASK_COMPLETED.to(_task_completed),
         plates.HOST_CONNECTED.to(_host_connected),
+        plates.HOST_CONTESTED.to(_host_contested),
         plates.HOST_DISCONNECTED.to(_host_disconnected),
     )
 ) | dict.fromkeys(plates.ALL, _plate)

@@ -127,6 +127,15 @@ export interface HostConnectedPayload {
   readonly name: string
   /** The version of Callboard on that machine. */
   readonly version: string
+  /** What the machine lets servers do there, besides deciding. */
+  readonly powers?: ReadonlyArray<string>
+  /** When another process last tried to use its token, in milliseconds. */
+  readonly contestedAt?: number
+}
+
+/** Another process tried to use a machine's token while the machine's relay was connected. */
+export interface HostContestedPayload {
+  readonly host: string
 }
 
 /** A machine can't be reached anymore. What its agents do is unknown until it can be. */
@@ -1014,6 +1023,7 @@ export interface PlateEventPayloads {
   'plate_changed': PlateChangedPayload
   'plate_dismissed': PlateDismissedPayload
   'host_connected': HostConnectedPayload
+  'host_contested': HostContestedPayload
   'host_disconnected': HostDisconnectedPayload
 }
 
@@ -1040,5 +1050,6 @@ export const plateEventNames: ReadonlyArray<keyof PlateEventPayloads> = [
   'plate_changed',
   'plate_dismissed',
   'host_connected',
+  'host_contested',
   'host_disconnected',
 ]

@@ -576,21 +576,24 @@ export interface RecentRun {
   readonly durationMs: number
 }
 
-/** A relay that asks for commands. holds: the questions whose hooks wait there. */
+/** A relay that asks for commands. holds: the questions whose hooks wait there. powers: what that machine lets servers do. */
 export interface RelayHello {
   readonly name: string
   readonly bootId?: string
   readonly version?: string
   readonly holds?: ReadonlyArray<string>
+  readonly powers?: ReadonlyArray<string>
 }
 
-/** A machine with a relay. connected: whether it can be reached now. seen_at: if not, when it last could. version: of Callboard on that machine. */
+/** A machine with a relay. connected: whether it can be reached now. seen_at: if not, when it last could. version: of Callboard on that machine. powers: what it lets servers do there, besides deciding. contested_at: when another process last tried to use its token while its relay was connected. */
 export interface RelayHost {
   readonly id: string
   readonly name: string
   readonly version: string
   readonly connected: boolean
   readonly seenAt: string
+  readonly powers: ReadonlyArray<string>
+  readonly contestedAt: string | null
 }
 
 /** The machines with a relay, by name. */

@@ -20,7 +20,14 @@ from callboard.cli.relay_place import relay_folder
 from callboard.errors import Forbidden, NotFound, ServerUnreachable, StoreError
 from callboard.events.json_values import as_object, as_text
 from callboard.relay.http import HttpConnection, HttpFailed, ServerUrl
-from callboard.relay.settings import RelaySettings, read_settings, write_settings
+from callboard.relay.settings import (
+    POWERS,
+    Power,
+    RelaySettings,
+    granted,
+    read_settings,
+    write_settings,
+)
 from callboard.relay.uplink import is_ours, message_of
 
 _CREATED: Final = 201
@@ -35,6 +42,21 @@ class _Typed:
     code: str | None
     ca_file: Path | None
     name: str | None
+    powers: tuple[Power, ...] | None
+
+
+def _powers(
+    context: click.Context, option: click.Parameter, typed: str | None
+) -> tuple[Power, ...] | None:
+    """Powers with commas between them; `none` takes all of them back."""
+    if typed is None:
+        return None
+    names = [one.strip() for one in typed.split(",")]
+    unknown = sorted(set(names) - {*POWERS})
+    if unknown and names != ["none"]:
+        known = ", ".join(POWERS)
+        raise click.BadParameter(f"{unknown[0]!r} is not a power. Use {known}, or none.")
+    return granted(names)
 
 
 @click.command("relay")
@@ -46,6 +68,14 @@ class _Typed:
     help="Trust these certificates instead of the system's.",
 )
 @click.option("--name", metavar="NAME", help="What people call this machine; its host name.")
+@click.option(
+    "--allow",
+    "powers",
+    callback=_powers,
+    metavar="POWERS",
+    help="What servers may do here, besides getting reports and deciding: read, say, start, with "
+    "commas; none takes all back. It is remembered.",
+)
 @options.collected(_Typed)
 def command(typed: _Typed) -> None:
     """Report the coding agents of this machine to a server on another one.
@@ -85,6 +115,7 @@ def _known(folder: Path, typed: _Typed) -> RelaySettings:
         host=before.host,
         name=typed.name or before.name,
         ca_file=str(typed.ca_file.absolute()) if typed.ca_file else before.ca_file,
+        powers=before.powers if typed.powers is None else typed.powers,
     )
 
 
@@ -99,7 +130,7 @@ def _paired(typed: _Typed) -> RelaySettings:
     told = {"code": typed.code, "host": host, "name": name}
     token = asyncio.run(_exchange(ServerUrl.parse(typed.server), typed.ca_file, told))
     ca_file = str(typed.ca_file.absolute()) if typed.ca_file else None
-    return RelaySettings(typed.server, token, host, name, ca_file)
+    return RelaySettings(typed.server, token, host, name, ca_file, typed.powers or ())
 
 
 async def _exchange(url: ServerUrl, ca_file: Path | None, told: dict[str, str | None]) -> str:

@@ -246,6 +246,10 @@ class HostConnectedPayload(TypedDict):
     name: str
     version: str
     """The version of Callboard on that machine."""
+    powers: NotRequired[list[str]]
+    """What the machine lets servers do there, besides deciding."""
+    contestedAt: NotRequired[int]
+    """When another process last tried to use its token, in milliseconds."""
 
 
 class HostDisconnectedPayload(TypedDict):
@@ -254,6 +258,12 @@ class HostDisconnectedPayload(TypedDict):
     host: str
     seenAt: int
     """When it was last reachable, in milliseconds."""
+
+
+class HostContestedPayload(TypedDict):
+    """Another process tried to use a machine's token while the machine's relay was connected."""
+
+    host: str
 
 
 class PlateDetails(

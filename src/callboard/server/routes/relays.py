@@ -65,7 +65,7 @@ async def report(
 async def command(serving: Serving, caller: Reports, given: RelayHello) -> Response:
     """Stream commands to a relay. It ends after a while; the relay then asks for the next one."""
     host = Host(host_of(caller), host_label(given.name), given.boot_id)
-    stream = await serving.relays.open(host, given.version, given.holds)
+    stream = await serving.relays.open(host, given.version, given.holds, given.powers)
     return _Commands(stream, serving.relays)
 
 
