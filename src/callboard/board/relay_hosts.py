@@ -97,12 +97,9 @@ class RelayHosts:
         known = await self._row(host.id)
         new = {"name": host.name, "version": version, "powers": list(powers)}
         if known is None or known["connected"] != 1 or _differs(known, new):
-            told: HostConnectedPayload = {
-                "host": host.id,
-                "name": host.name,
-                "version": version,
-                "powers": list(powers),
-            }
+            told = HostConnectedPayload(
+                host=host.id, name=host.name, version=version, powers=list(powers)
+            )
             if known is not None and known["contested_at"] is not None:
                 told["contestedAt"] = known["contested_at"]
             await self._append(host.id, events.HOST_CONNECTED(told))

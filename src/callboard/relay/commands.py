@@ -10,6 +10,7 @@ from typing import Final
 from callboard.clock import Clock
 from callboard.events.json_values import Object, as_object, as_text
 from callboard.relay.batches import RECEIPT
+from callboard.relay.command_table import CommandTable
 from callboard.relay.contact import Backoff, ServerContact
 from callboard.relay.http import HttpConnection, HttpFailed, HttpReply
 from callboard.relay.outbox import Outbox
@@ -31,9 +32,10 @@ Handler = Callable[[Object], None]
 
 
 class Commands:
-    """What the server may ask for.
+    """What the server sends.
 
-    hello: what this machine says about itself when it asks for commands.
+    hello: what this machine says about itself when it asks for commands. handlers: what is done for
+    the questions of its agents, at once. table: what needs a result.
     """
 
     def __init__(
@@ -42,7 +44,10 @@ class Commands:
         hello: Callable[[], Object],
         handlers: Mapping[str, Handler],
         contact: ServerContact,
+        table: CommandTable,
     ) -> None:
+        self._table = table
+        self._tasks: set[asyncio.Task[None]] = set()
         self._outbox = outbox
         self._contact = contact
         self._hello = hello
@@ -109,14 +114,25 @@ class Commands:
             raise HttpFailed(f"{self._outbox.folder}: {error.strerror or error}") from error
 
     def do(self, name: str, id: str, data: Object) -> None:
-        """Do a command, or tell the server that this machine doesn't know it."""
+        """Do a command, at once or meanwhile, or refuse it."""
         handler = self._handlers.get(name)
-        if handler is None:
-            _log.warning("The server asked for %r, which this machine doesn't do.", name)
-            receipt = {"command": name, "id": id, "result": "refused"}
-            self._outbox.add(RECEIPT, json.dumps(receipt).encode())
+        if handler is not None:
+            return handler(data)
+        task = asyncio.create_task(self._ask(name, id, data))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return None
+
+    async def _ask(self, name: str, id: str, told: Object) -> None:
+        within = told.get("within")
+        seconds = float(within) if isinstance(within, int | float) else 0.0
+        receipt = await self._table.do(name, id, as_object(told.get("data")), seconds)
+        if receipt is None or self._outbox.is_full:
             return
-        handler(data)
+        try:
+            self._outbox.add(RECEIPT, json.dumps(receipt).encode())
+        except OSError as error:
+            _log.error("The result of %r is lost: %s", name, error.strerror or error)
 
 
 def decide_with(decide: Callable[..., None]) -> Handler:

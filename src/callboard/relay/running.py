@@ -16,11 +16,13 @@ from callboard.disk.locks import try_lock
 from callboard.disk.private import make_own_folder, open_private
 from callboard.errors import ConflictError, StoreError
 from callboard.events.json_values import Object
+from callboard.relay.command_table import CommandJournal, CommandTable
 from callboard.relay.commands import NAME as COMMANDS
 from callboard.relay.commands import Commands, decide_with
 from callboard.relay.contact import ServerContact, SleepWatch
 from callboard.relay.hooks import RelayHooks
 from callboard.relay.http import HttpConnection, ServerUrl
+from callboard.relay.machine import LogTail, Machine
 from callboard.relay.outbox import Outbox
 from callboard.relay.processes import EVERY, ProcessWatch
 from callboard.relay.settings import RelaySettings, hooks_of, read_settings
@@ -31,6 +33,7 @@ from callboard.systems.folder_watch import FolderWatch
 from callboard.waiting import wait_any
 
 _log = logging.getLogger(__name__)
+_ours = logging.getLogger("callboard")
 
 _LOOK_AT_SPOOL: Final = 2.0
 """Seconds between two looks at the spool; the system usually reports a new file at once."""
@@ -50,6 +53,7 @@ class Relay:
         self._settings = settings
         self._version = version
         self._clock = clock or SystemClock()
+        self._tail = LogTail()
         self._contact = ServerContact(self._clock)
         self._outbox = Outbox(folder / "outbox", lambda: self._uplink.wake())
         self._outbox.open()
@@ -75,7 +79,14 @@ class Relay:
                 "watch": self._watch.watch,
             },
             self._contact,
+            CommandTable(
+                self._machine().commands, settings.powers, CommandJournal(folder / "commands")
+            ),
         )
+
+    def _machine(self) -> Machine:
+        hooks, waiting = hooks_of(self._folder), lambda: len(self._outbox)
+        return Machine(self._version, hooks, self._clock, self._tail, waiting)
 
     def _hello(self) -> Object:
         return {
@@ -100,6 +111,7 @@ class Relay:
         """Run until `stopping`; RelayRefused if the server doesn't accept this machine."""
         hooks = hooks_of(self._folder)
         make_folders(hooks)
+        _ours.addHandler(self._tail)
         server = await asyncio.start_server(
             self._hooks.serve, "127.0.0.1", 0, limit=_LONGEST_HEAD, backlog=256
         )
@@ -115,6 +127,7 @@ class Relay:
                 self._follow_processes(),
             )
         finally:
+            _ours.removeHandler(self._tail)
             server.close()
             self._hooks.close()
             self._up.close()

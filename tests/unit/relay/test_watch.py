@@ -8,6 +8,7 @@ import pytest
 
 from callboard.board.spool.files import Spool
 from callboard.relay import hooks as relay_hooks
+from callboard.relay.command_table import CommandJournal, CommandTable
 from callboard.relay.commands import Commands, decide_with
 from callboard.relay.contact import ServerContact
 from callboard.relay.hooks import RelayHooks
@@ -71,6 +72,7 @@ async def test_a_decision_waits_for_room_on_the_disk(
         dict,
         {"decide": decide_with(machine.hooks.decide)},
         ServerContact(machine.clock),
+        CommandTable({}, (), CommandJournal(tmp_path / "commands")),
     )
     told = json.dumps({"hold": "q1", "output": {"x": 1}, "answers": True})
     frame = f"event: decide\nid: c1\ndata: {told}".encode()

@@ -1,0 +1,84 @@
+"""What a machine tells about itself when a server asks."""
+
+import json
+import logging
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from callboard.board.hook_backlog import backlog_in
+from callboard.clock import Clock
+from callboard.disk.files import read
+from callboard.events.json_values import Object, as_object, as_text, as_whole
+from callboard.relay.command_table import Command
+
+MOST_LINES: Final = 200
+"""How many lines of the log are kept."""
+_LONGEST_LINE: Final = 500
+_LARGEST_RECORD: Final = 16 * 1_048_576
+_MOST_RECORDS: Final = 100
+
+
+class LogTail(logging.Handler):
+    """The last lines of a log, in memory."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self._lines: deque[str] = deque(maxlen=MOST_LINES)
+        self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a line."""
+        with suppress(Exception):  # As every handler: a log never breaks what it is about.
+            self._lines.append(self.format(record)[:_LONGEST_LINE])
+
+    def last(self, count: int) -> list[str]:
+        """The newest lines, oldest first."""
+        return [*self._lines][-count:] if count > 0 else []
+
+
+class Machine:
+    """This machine, as its relay or its server tells about it.
+
+    hooks: the hooks folder. waiting: how many reports have not been sent yet.
+    """
+
+    def __init__(
+        self, version: str, hooks: Path, clock: Clock, tail: LogTail, waiting: Callable[[], int]
+    ) -> None:
+        self._version = version
+        self._hooks = hooks
+        self._clock = clock
+        self._tail = tail
+        self._waiting = waiting
+
+    @property
+    def commands(self) -> dict[str, Command]:
+        """What servers can ask for."""
+        return {"check": Command(self._check), "log": Command(self._log, "read")}
+
+    async def _check(self, data: Object) -> Object:
+        return {
+            "version": self._version,
+            "nowMs": self._clock.now_ms(),
+            "waiting": self._waiting(),
+            "spooled": backlog_in(self._hooks).hooks,
+            "agents": sorted(set(installed_in(self._hooks))),
+        }
+
+    async def _log(self, data: Object) -> Object:
+        return {"lines": self._tail.last(as_whole(data.get("lines")))}
+
+
+def installed_in(hooks: Path) -> list[str]:
+    """The agents whose hooks were installed for a hooks folder, and not removed since."""
+    found: list[str] = []
+    with suppress(OSError):
+        for file in sorted((hooks / "installed").glob("*.json"))[:_MOST_RECORDS]:
+            with suppress(OSError, ValueError):
+                found.append(
+                    as_text(as_object(json.loads(read(file, _LARGEST_RECORD))).get("agent"))
+                )
+    return [one for one in found if one]
