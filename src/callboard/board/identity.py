@@ -4,6 +4,7 @@ A plate is identified by its process on its host, not by the directory; if sessi
 terminals run in one daemon, by the session.
 """
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -157,6 +158,12 @@ def plate_key(report: Report) -> str:
         return session_key(report)
     start = report.proc_start or report.session_id
     return f"{report.host}:{report.agent}:{report.boot_id}:{report.pid}:{start}"
+
+
+def plate_id_for(report: Report) -> str:
+    """The same id for every process that hears from a client, so that they share one plate."""
+    who = plate_key(report).encode("utf-8", "replace")
+    return "p" + hashlib.sha256(who).hexdigest()[:15]
 
 
 def reattached(plate: Plate, report: Report) -> Report:

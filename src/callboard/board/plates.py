@@ -5,7 +5,6 @@ otherwise the log refuses it, and the plate is read again.
 """
 
 import asyncio
-import hashlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,7 +21,7 @@ from callboard.board.identity import (
     goes_on,
     located,
     new_plate,
-    plate_key,
+    plate_id_for,
     reattached,
     session_key,
     with_process,
@@ -328,12 +327,15 @@ class Plates:
         fresh = False
         if known is None:
             report = await asyncio.to_thread(with_process, report, self.host())
-            if (found := await self._reader.of(report)) is not None:
+            found, id = await self._reader.of(report), plate_id_for(report)
+            if found is None and await self._log.lease(id) is not None:
+                # Another server has made it since, or it was pruned: then it can't be used again.
+                found, id = await self._reader.of(report), short_id()
+            if found is not None:
                 known = await self.store.load(found.plate_id)
                 fresh = await self._reader.of_session(report.session_id, report.host) is None
                 report = reattached(known.plate, report)
             else:
-                id = await self._id_for(report)
                 known = CachedPlate(0, new_plate(id, report, self.store.at(report)))
         if known.plate.has(report) or (report.known and report.hold is None):
             return Heard(known.plate)
@@ -356,13 +358,6 @@ class Plates:
         except PlateNotFound:
             return None
         return known if goes_on(known.plate, report) else None
-
-    async def _id_for(self, report: Report) -> str:
-        """The same id for every process that hears from a client, so that they share one plate."""
-        who = plate_key(report).encode("utf-8", "replace")
-        id = "p" + hashlib.sha256(who).hexdigest()[:15]
-        # If it was pruned, it is hidden, and its id can't be used again.
-        return short_id() if await self._log.lease(id) is not None else id
 
     async def _tell_of(
         self,
