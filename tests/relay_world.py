@@ -24,7 +24,7 @@ from callboard.events.json_values import as_object, as_text
 from callboard.interactions.records import Interaction
 from callboard.relay.http import HttpConnection, HttpReply, ServerUrl
 from callboard.relay.running import Relay
-from callboard.relay.settings import RelaySettings, hooks_of
+from callboard.relay.settings import Power, RelaySettings, hooks_of
 from callboard.server.running import bind, serve
 from callboard.server.settings import ServerSettings
 from callboard.server.wiring import prepare
@@ -41,6 +41,8 @@ class World:
     folder: Path
     port: int = 0
     token: str = ""
+    database: str = ""
+    """Its address, unless it is a file in the folder."""
     way: int = 0
     """The port by which the relay reaches the server, if something is between them."""
     clock: SystemClock = field(default_factory=SystemClock)
@@ -50,7 +52,7 @@ class World:
 
     async def start_server(self) -> None:
         self.stopping = asyncio.Event()
-        self.board = Callboard.open(self.folder / "t.db")
+        self.board = Callboard.open(self.database or self.folder / "t.db")
         settings = ServerSettings(port=self.port)
         app, service = prepare(self.board, settings, self.folder / "t.db")
         listening, ready = bind(settings), asyncio.Event()
@@ -77,9 +79,9 @@ class World:
         told = {"code": code, "host": "machine1", "name": "ada-mac"}
         self.token = json.loads((await self.post("/relay/pair", told)).body)["token"]
 
-    def start_relay(self) -> None:
+    def start_relay(self, *powers: Power) -> None:
         url = f"http://127.0.0.1:{self.way or self.port}"
-        settings = RelaySettings(url, self.token, "machine1", "ada-mac")
+        settings = RelaySettings(url, self.token, "machine1", "ada-mac", powers=powers)
         self.stopping_relay = asyncio.Event()
         relay = Relay(self.folder / "relay", settings, "0.1.0", self.clock)
         self.relaying = asyncio.create_task(relay.run(self.stopping_relay))
@@ -166,10 +168,12 @@ async def until(look: Callable[[], Awaitable[T | None]]) -> T:
 
 
 @asynccontextmanager
-async def paired(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[World]:
+async def paired(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, database: str = ""
+) -> AsyncGenerator[World]:
     """A world whose relay is paired and not started."""
     monkeypatch.setenv("CALLBOARD_TOKEN", ADMIN)
-    made = World(folder)
+    made = World(folder, database=database)
     await made.start_server()
     await made.pair()
     try:

@@ -35,6 +35,8 @@
     ├── SettingsUnusable           a coding agent's settings cannot be changed
     ├── SystemUnsupported          this system cannot do it, such as Windows
     ├── Unauthenticated · Forbidden · TooLarge · TooManyFailures   what a server refuses
+    │   └── PowerNotGranted        a machine's owner has not allowed it there
+    ├── HostUnreachable · HostTimedOut · HostFailed   another machine didn't do it
     ├── Overloaded                 too much work or too little memory at the moment
     ├── ServerUnreachable          the client cannot reach a server
     ├── ServerFailed               a server had an unexpected error
@@ -246,6 +248,22 @@ class Unauthenticated(CallboardError, code="UNAUTHENTICATED"):
 
 class Forbidden(CallboardError, code="FORBIDDEN"):
     """This token, host or origin may not do that."""
+
+
+class PowerNotGranted(Forbidden, code="POWER_NOT_GRANTED"):
+    """The owner of this machine has not allowed it there: callboard relay --allow POWERS"""
+
+
+class HostUnreachable(CallboardError, code="HOST_UNREACHABLE"):
+    """This machine can't be reached at the moment. Nothing was done there."""
+
+
+class HostTimedOut(CallboardError, code="HOST_TIMED_OUT"):
+    """This machine didn't answer in time, and may have done it or not."""
+
+
+class HostFailed(CallboardError, code="HOST_FAILED"):
+    """This machine could not do it."""
 
 
 class TooLarge(CallboardError, code="TOO_LARGE"):

@@ -125,9 +125,12 @@ def of_a_relay(secret: str, texts: Texts) -> dict[Place, list[Sent]]:
     bodies = [tool + b'"tool_input":{"content":"%b"}}' % one for one in texts]
     one_each = [[RelayItem(1, "hook", body, 1, "claude")] for body in bodies]
     many = [RelayItem(n, "hook", tool + b'"n":%d}' % n, 1, "claude") for n in range(1, 101)]
+    result = b'{"id":"x","result":"done","value":[%b1]}' % (b"{}," * (MB // 3 - 100))
+    results = [RelayItem(n, "receipt", result, 1) for n in range(1, 9)]
+    batches = (*one_each, many, results)
     return {
         ("POST", "/relay/reports"): [
-            Sent("POST", "/relay/reports", packed(items), headers) for items in (*one_each, many)
+            Sent("POST", "/relay/reports", packed(items), headers) for items in batches
         ],
         ("POST", "/relay/commands"): [
             Sent("POST", "/relay/commands", json.dumps(given).encode(), headers)
@@ -138,6 +141,8 @@ def of_a_relay(secret: str, texts: Texts) -> dict[Place, list[Sent]]:
             post("/relay/pair", {"code": "x", "host": "h" * LARGEST, "name": "n" * LARGEST}),
         ],
         ("GET", "/hosts"): [],
+        ("POST", "/hosts/{host_id}/check"): [post("/hosts/" + "x" * 64 + "/check", {})],
+        ("POST", "/hosts/{host_id}/log"): [post("/hosts/x/log", {"lines": 10**1000})],
     }
 
 

@@ -5,17 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from callboard.board.hosts import Host
+from callboard.board.host_requests import WITHIN, Deliver, HostRequests, new_request
+from callboard.board.hosts import Host, local_host
 from callboard.clock import Clock
-from callboard.errors import PositionConflict, SessionExists
+from callboard.errors import HostUnreachable, NotFound
 from callboard.events import plates as events
-from callboard.events.envelope import NewEvent
-from callboard.events.event_name import Entry
+from callboard.events.json_values import Object, as_list, as_text, as_whole
 from callboard.events.payloads.plates import HostConnectedPayload
 from callboard.events.rows import Query, Row
 from callboard.events.shapes import Millis, Shape
-from callboard.ids import event_id
-from callboard.log.protocol import EventLog, Writing
+from callboard.log.protocol import EventLog
 
 _KIND: Final = "relay"
 
@@ -50,11 +49,44 @@ def _differs(row: Row, new: Mapping[str, object]) -> bool:
     return any(known[column] != value for column, value in new.items())
 
 
+@dataclass(frozen=True, slots=True)
+class HostCheck(Shape):
+    """What a machine says about itself.
+
+    clock_ahead_ms: how far its clock is ahead of the server's, give or take half of took_ms.
+    waiting: reports that the server doesn't have yet. spooled: hooks that the relay has not taken.
+    agents: those for which hooks were installed that report there.
+    """
+
+    id: str
+    version: str
+    clock_ahead_ms: int
+    took_ms: int
+    waiting: int
+    spooled: int
+    agents: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class HostLog(Shape):
+    """The last lines of a relay's log, oldest first."""
+
+    lines: list[str]
+
+
 class BoardHosts(Protocol):
     """The machines whose coding agents are on the board."""
 
     async def list(self) -> list[RelayHost]:
         """The machines with a relay, by name."""
+        ...
+
+    async def check(self, host_id: str) -> HostCheck:
+        """Ask a machine how it is."""
+        ...
+
+    async def log(self, host_id: str, lines: int = 50) -> HostLog:
+        """The last lines that a machine's relay has logged; needs the power `read` there."""
         ...
 
 
@@ -65,6 +97,7 @@ class RelayHosts:
         self._log = log
         self._clock = clock
         self._here: set[str] = set()
+        self.requests = HostRequests(log, clock)
 
     @property
     def here(self) -> frozenset[str]:
@@ -102,7 +135,7 @@ class RelayHosts:
             )
             if known is not None and known["contested_at"] is not None:
                 told["contestedAt"] = known["contested_at"]
-            await self._append(host.id, events.HOST_CONNECTED(told))
+            await self.requests.record(host.id, events.HOST_CONNECTED(told))
 
     async def disconnected(self, host_id: str, seen_at: int) -> None:
         """A relay has left this server, and none of the others has it."""
@@ -110,21 +143,70 @@ class RelayHosts:
             known = await self._row(host_id)
             if known is not None and known["connected"]:
                 told = events.HOST_DISCONNECTED({"host": host_id, "seenAt": seen_at})
-                await self._append(host_id, told)
+                await self.requests.record(host_id, told)
         self._here.discard(host_id)
         await self._log.server_state.release(_KIND, host_id)
+
+    async def serve_own(self, host_id: str, deliver: Deliver) -> None:
+        """This server does the commands for its own machine."""
+        await self.requests.serve(host_id, deliver)
+        if self._log.path is None:
+            # Servers of a file are all on its machine, and each is asked for itself.
+            await self._log.server_state.hold(_KIND, host_id)
+
+    async def leave_own(self, host_id: str) -> None:
+        """This server does them no longer."""
+        self.requests.leave(host_id)
+        if self._log.path is None:
+            await self._log.server_state.release(_KIND, host_id)
+
+    async def ask(
+        self,
+        host_id: str,
+        command: str,
+        data: Object,
+        *,
+        within: float = WITHIN,
+        by: str | None = None,
+    ) -> Object:
+        """Let a machine do a command, and return its result. The caller has checked who asks.
+
+        within: seconds for the result. HostUnreachable if nothing was done, HostTimedOut if that is
+        unknown, PowerNotGranted or HostFailed if the machine says so.
+        """
+        known, name = await self._row(host_id), host_id
+        if known is not None:
+            name = known["name"]
+        elif host_id == local_host().id:
+            name = local_host().name
+        else:
+            raise NotFound(f"There is no machine {host_id!r}. List them: callboard hosts")
+        is_here = host_id in self._here or host_id in self.requests.served
+        if not is_here and not await self._log.server_state.held_elsewhere(_KIND, [host_id]):
+            raise HostUnreachable(f"{name} can't be reached at the moment. Nothing was done there.")
+        return await self.requests.ask(new_request(host_id, command, data, within), name, by)
+
+    async def check(self, host_id: str, *, by: str | None = None) -> HostCheck:
+        """Ask a machine how it is."""
+        before = self._clock.now_ms()
+        told = await self.ask(host_id, "check", {}, by=by)
+        now = self._clock.now_ms()
+        return HostCheck(
+            id=host_id,
+            version=as_text(told.get("version")),
+            clock_ahead_ms=as_whole(told.get("nowMs")) - (before + now) // 2,
+            took_ms=now - before,
+            waiting=as_whole(told.get("waiting")),
+            spooled=as_whole(told.get("spooled")),
+            agents=[one for one in as_list(told.get("agents")) if isinstance(one, str)],
+        )
+
+    async def log(self, host_id: str, lines: int = 50, *, by: str | None = None) -> HostLog:
+        """The last lines that a machine's relay has logged; needs the power `read` there."""
+        told = await self.ask(host_id, "log", {"lines": lines}, by=by)
+        found = [one for one in as_list(told.get("lines")) if isinstance(one, str)]
+        return HostLog(found[-lines:])
 
     async def _row(self, host_id: str) -> Row | None:
         rows = await self._log.rows(Query("hosts", {"id": host_id}))
         return rows[0] if rows else None
-
-    async def _append(self, host_id: str, told: Entry) -> None:
-        stream = f"host-{host_id}"
-        event = NewEvent(event_id(), told.name, told.payload, self._clock.now_ms())
-        while True:
-            writing = Writing(expect=await self._log.head(stream), settle=True)
-            try:
-                await self._log.append(stream, [event], writing)
-            except (PositionConflict, SessionExists):
-                continue
-            return

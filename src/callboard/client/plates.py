@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 from callboard.board.hook_backlog import HookBacklog
 from callboard.board.plate import Plate
-from callboard.board.relay_hosts import RelayHost, RelayHostList
+from callboard.board.relay_hosts import HostCheck, HostLog, RelayHost, RelayHostList
 from callboard.board.replies import PlateList, Stopped
 from callboard.client.people import given
 from callboard.client.tailing import history
@@ -21,6 +21,16 @@ class RemoteHosts:
     async def list(self) -> list[RelayHost]:
         """The machines with a relay, by name."""
         return RelayHostList.from_wire(await self._transport.get("/hosts")).hosts
+
+    async def check(self, host_id: str) -> HostCheck:
+        """Ask a machine how it is."""
+        path = f"/hosts/{quote(host_id, safe='')}/check"
+        return HostCheck.from_wire(await self._transport.post(path, {}))
+
+    async def log(self, host_id: str, lines: int = 50) -> HostLog:
+        """The last lines that a machine's relay has logged; needs the power `read` there."""
+        path = f"/hosts/{quote(host_id, safe='')}/log"
+        return HostLog.from_wire(await self._transport.post(path, {"lines": lines}))
 
 
 class RemotePlates:

@@ -36,6 +36,8 @@ DISMISSED: Final = EventName("plate_dismissed", payloads.PlateDismissedPayload)
 HOST_CONNECTED: Final = EventName("host_connected", payloads.HostConnectedPayload)
 """In a stream of the host, not of a plate."""
 HOST_CONTESTED: Final = EventName("host_contested", payloads.HostContestedPayload)
+HOST_ASKED: Final = EventName("host_asked", payloads.HostAskedPayload)
+HOST_ANSWERED: Final = EventName("host_answered", payloads.HostAnsweredPayload)
 HOST_DISCONNECTED: Final = EventName("host_disconnected", payloads.HostDisconnectedPayload)
 
 FROM_AGENTS: Final[frozenset[str]] = frozenset(

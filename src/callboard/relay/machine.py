@@ -22,21 +22,31 @@ _MOST_RECORDS: Final = 100
 
 
 class LogTail(logging.Handler):
-    """The last lines of a log, in memory."""
+    """The last lines of a log, in memory.
 
-    def __init__(self) -> None:
+    clean: removes what no one may read.
+    """
+
+    def __init__(self, clean: Callable[[str], str] = str) -> None:
         super().__init__(logging.INFO)
-        self._lines: deque[str] = deque(maxlen=MOST_LINES)
+        self._clean = clean
+        self._last: deque[logging.LogRecord | str] = deque(maxlen=MOST_LINES)
         self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a line."""
-        with suppress(Exception):  # As every handler: a log never breaks what it is about.
-            self._lines.append(self.format(record)[:_LONGEST_LINE])
+        """Keep a line. It is written when someone reads it, unless it refers to much else."""
+        self._last.append(self._line(record) if record.exc_info else record)
 
     def last(self, count: int) -> list[str]:
         """The newest lines, oldest first."""
-        return [*self._lines][-count:] if count > 0 else []
+        kept = [*self._last][-count:] if count > 0 else []
+        return [one if isinstance(one, str) else self._line(one) for one in kept]
+
+    def _line(self, record: logging.LogRecord) -> str:
+        try:
+            return self._clean(self.format(record))[:_LONGEST_LINE]
+        except Exception:  # As every handler: a log never breaks what it is about.
+            return record.name
 
 
 class Machine:

@@ -5,12 +5,14 @@ server records them. A plate has the number of the last item that was recorded o
 same append as what the item says.
 """
 
+import asyncio
 import json
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from callboard.board.host_requests import HostRequests
 from callboard.board.hosts import Host
 from callboard.board.intake import Listener
 from callboard.board.plate import Plate
@@ -22,12 +24,14 @@ from callboard.events import plates as events
 from callboard.events.event_name import Entry
 from callboard.events.json_values import Object, as_object, as_text, as_whole
 from callboard.relay.batches import GONE, HOOK, RECEIPT, REGISTERED, SIGHTING, RelayItem
+from callboard.relay.command_table import LARGEST_RESULT
 from callboard.vendors.reports import RelayNumber, Report
 
 _log = logging.getLogger(__name__)
 
 _LARGEST_NOTE = 65_536
 """Bytes of an item that is not a hook's payload."""
+_LARGEST_RECEIPT = LARGEST_RESULT + _LARGEST_NOTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,10 @@ class RelaySource:
 class RelayIntake:
     """Takes the items of relays to the plates."""
 
-    def __init__(self, plates: Plates, listener: Listener, inbox: Inbox) -> None:
+    def __init__(
+        self, plates: Plates, listener: Listener, inbox: Inbox, requests: HostRequests | None = None
+    ) -> None:
+        self._requests = requests
         self._plates = plates
         self._listener = listener
         self._inbox = inbox
@@ -164,11 +171,18 @@ class RelayIntake:
             await self._plates.let_go(hold, session_id=session_id, host=source.host)
 
     async def _receipt(self, source: RelaySource, item: RelayItem) -> None:
-        told = _told(item)
+        told = _told(item, _LARGEST_RECEIPT)
+        if len(item.body) > _LARGEST_NOTE:
+            await asyncio.sleep(0)  # Parsing took a while; let others run.
         hold = as_text(told.get("hold"))
-        if told.get("result") != "handed":
+        if self._requests is not None and not hold:
+            await self._requests.answered(source.host, told)
+        elif told.get("result") == "handed":
+            await self._handed(source, item, hold)
+        else:
             _log.warning("%s refused a command: %s", source.host_name, as_text(told.get("command")))
-            return
+
+    async def _handed(self, source: RelaySource, item: RelayItem, hold: str) -> None:
         with suppress(NotFound):
             answer = (await self._inbox.get(hold)).for_agent
             if answer is not None:
@@ -176,8 +190,8 @@ class RelayIntake:
                 await self._plates.hand_over(hold, answer, host=source.host, relayed=number)
 
 
-def _told(item: RelayItem) -> Object:
-    if len(item.body) > _LARGEST_NOTE:
+def _told(item: RelayItem, largest: int = _LARGEST_NOTE) -> Object:
+    if len(item.body) > largest:
         return {}
     try:
         return as_object(json.loads(item.body))

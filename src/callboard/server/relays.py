@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+from callboard.board.host_requests import HostRequest
 from callboard.board.hosts import Host
 from callboard.board.plate import Plate
 from callboard.board.plate_store import Recent
@@ -65,14 +66,18 @@ class RelayStream:
     _decided: set[str] = field(default_factory=set[str])
     _watched: str = ""
 
-    def command(self, name: str, data: Object) -> None:
+    def command(self, name: str, data: Object, id: str = "") -> None:
         """Send a command. A relay that takes none of so many is cut off, and comes back."""
         told = json.dumps(data, separators=(",", ":"))
-        self._queue.append(f"event: {name}\nid: {short_id()}\ndata: {told}\n\n".encode())
+        self._queue.append(f"event: {name}\nid: {id or short_id()}\ndata: {told}\n\n".encode())
         self._filled.set()
         if len(self._queue) > _MOST_QUEUED:
             self.closed.set()
             self.cut_off()
+
+    def ask(self, request: HostRequest) -> None:
+        """Send a command whose result someone waits for."""
+        self.command(request.command, request.told, request.id)
 
     def decide(self, hold: str, output: Object, *, is_answer: bool) -> None:
         """Let a held hook print this; once for each stream."""
@@ -157,6 +162,8 @@ class Relays:
             async with self._coming_and_going:
                 await self.hosts.connected(host, version, powers)
             await self._catch_up(stream, holds)
+            if self._streams.get(host.id) is stream:
+                await self.hosts.requests.serve(host.id, stream.ask)
         except BaseException:
             self.left(stream)
             raise
@@ -184,6 +191,7 @@ class Relays:
         seen_at = stream.seen_at if stream.is_over else self._clock.now_ms()
         if self._streams.get(stream.host.id) is stream:
             del self._streams[stream.host.id]
+            self.hosts.requests.leave(stream.host.id)
             self._start(self._miss(stream.host.id, seen_at))
 
     async def _miss(self, host_id: str, seen_at: int) -> None:

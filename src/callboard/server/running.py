@@ -167,6 +167,7 @@ async def serve(
         await service.links.check_admin(service.name, service.tokens.admin())
         await service.driver.start()
         await service.rounds.start()
+        await service.own_machine.start()
         watch.start()
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         host, port = listening.getsockname()[:2]
@@ -178,6 +179,7 @@ async def serve(
         # responses.
         service.holding.close()
         await service.relays.close()
+        await service.own_machine.close()
         await service.leavings.stop()
         await service.rounds.stop()
         service.streams.close()

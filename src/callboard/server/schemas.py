@@ -236,6 +236,12 @@ class RelayHello(RequestBody):
     powers: Annotated[list[Annotated[str, Field(max_length=50)]], Field(max_length=20)] = []
 
 
+class HostLogRequest(RequestBody):
+    """How many of the last lines to read."""
+
+    lines: Annotated[int, Field(ge=1, le=200)] = 50
+
+
 class PairRequest(RequestBody):
     """A machine that has a code. host: its permanent id. name: what people call it."""
 

@@ -19,6 +19,7 @@ from callboard.server.access.tokens import Tokens
 from callboard.server.dashboard import Dashboard
 from callboard.server.memory import MemoryBudget
 from callboard.server.metrics import Metrics
+from callboard.server.own_machine import OwnMachine
 from callboard.server.relay_intake import RelayIntake
 from callboard.server.relays import Relays
 from callboard.server.settings import ServerSettings
@@ -54,6 +55,7 @@ class Service:
     rounds: Rounds
     relay_intake: RelayIntake
     relays: Relays
+    own_machine: OwnMachine
     pairing: Pairing
 
     @property

@@ -26,6 +26,7 @@ from callboard.server.application import build
 from callboard.server.dashboard import Dashboard
 from callboard.server.memory import MemoryBudget
 from callboard.server.metrics import Metrics
+from callboard.server.own_machine import OwnMachine
 from callboard.server.pacing import Paced
 from callboard.server.relay_intake import RelayIntake
 from callboard.server.relays import Relays
@@ -76,9 +77,10 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
         leavings=Leavings(plates, holding, board.clock),
         spool=spool,
         rounds=Rounds(plates, holding, board.clock, spool.keep_up, counting, rest),
-        relay_intake=RelayIntake(plates, listener, board.people),
+        relay_intake=RelayIntake(plates, listener, board.people, board.hosts.requests),
         pairing=board.pairing,
         relays=Relays(board.log, plates, board.people, board.hosts, board.clock),
+        own_machine=OwnMachine(board.hosts, plates.host(), database, board.clock),
     )
     paced = Paced(_guarded(service), settings.patience)
     return Measured(paced, board.clock, [metrics.served, logs.served]), service

@@ -266,6 +266,25 @@ class HostContestedPayload(TypedDict):
     host: str
 
 
+class HostAskedPayload(TypedDict):
+    """A server asked the one that has a machine's relay for a command."""
+
+    host: str
+    id: str
+    command: str
+    by: NotRequired[str]
+    """Who asked for it."""
+
+
+class HostAnsweredPayload(TypedDict):
+    """A server passed on what became of a command."""
+
+    host: str
+    id: str
+    result: str
+    """`done`, `refused` or `failed`."""
+
+
 class PlateDetails(
     PromptSubmitPayload,
     ToolStartPayload,

@@ -19,6 +19,8 @@ _MEANINGS: Final = {
     409: "The state has changed in the meantime.",
     413: "The body is too large.",
     429: "Too many wrong tokens.",
+    502: "The machine could not do it.",
+    504: "The machine didn't answer in time, and may have done it or not.",
     503: "The server is overloaded, or the database operation failed; `Retry-After` says when "
     "to try again.",
 }

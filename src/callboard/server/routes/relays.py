@@ -5,24 +5,24 @@ from dataclasses import replace
 from typing import Annotated, Final
 from urllib.parse import unquote
 
-from fastapi import Header, Request, Response
+from fastapi import Header, Path, Request, Response
 from starlette.types import Receive, Scope, Send
 
 from callboard.board.hosts import Host
 from callboard.board.pairing import Paired
-from callboard.board.relay_hosts import RelayHostList
+from callboard.board.relay_hosts import HostCheck, HostLog, RelayHostList
 from callboard.board.replies import Acknowledged
 from callboard.errors import Forbidden, ValidationError
 from callboard.relay.batches import INCARNATION, unpacked
 from callboard.server import routing
 from callboard.server.access.identity import Identity
-from callboard.server.access.requirement import Reads, Reports
+from callboard.server.access.requirement import Operates, Reads, Reports
 from callboard.server.event_stream import EventStream
 from callboard.server.problems import reply
 from callboard.server.relay_intake import RelaySource
 from callboard.server.relays import Relays, RelayStream
 from callboard.server.routes.common import Serving, failures, gives
-from callboard.server.schemas import PairRequest, RelayHello
+from callboard.server.schemas import HostLogRequest, PairRequest, RelayHello
 
 router = routing.router("relays")
 
@@ -37,6 +37,7 @@ _BATCH: Final[dict[str, object]] = {
 
 _STREAM: Final = {"text/event-stream": {"schema": {"type": "string"}}}
 
+HostPath = Annotated[str, Path(description="A machine's id.", min_length=1, max_length=64)]
 HostName = Annotated[str, Header(description="What people call the machine, URL-encoded.")]
 
 
@@ -97,6 +98,21 @@ async def pair(serving: Serving, given: PairRequest) -> Response:
 async def list_hosts(serving: Serving, _: Reads) -> Response:
     """List the machines with a relay, and when those that can't be reached were last seen."""
     return reply(RelayHostList(await serving.board.hosts.list()))
+
+
+# Commands, though they only read: each use is in the audit.
+@router.post("/hosts/{host_id}/check", responses=gives(HostCheck) | failures(404, 502, 504))
+async def check_host(serving: Serving, caller: Operates, host_id: HostPath) -> Response:
+    """Ask a machine for its version, its clock, its backlog and its hooks."""
+    return reply(await serving.board.hosts.check(host_id, by=caller.name))
+
+
+@router.post("/hosts/{host_id}/log", responses=gives(HostLog) | failures(404, 502, 504))
+async def read_host_log(
+    serving: Serving, caller: Operates, host_id: HostPath, given: HostLogRequest
+) -> Response:
+    """Read the last lines that a relay has logged. The machine has to allow `read`."""
+    return reply(await serving.board.hosts.log(host_id, given.lines, by=caller.name))
 
 
 def host_of(caller: Identity) -> str:

@@ -1,0 +1,256 @@
+"""Commands to a machine: each has an id, a deadline, and a result or an error.
+
+The server that has the machine's relay sends the command, whichever server was asked. The result
+comes with what the relay reports, to any server, and goes to the one that waits for it. Both are in
+what servers share. An event in the stream of the machine tells them to look, and stays as a record.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Final
+
+from callboard.clock import Clock
+from callboard.errors import (
+    HostFailed,
+    HostTimedOut,
+    HostUnreachable,
+    Overloaded,
+    PositionConflict,
+    PowerNotGranted,
+    SessionExists,
+    StoreError,
+)
+from callboard.events import plates as events
+from callboard.events.envelope import NewEvent
+from callboard.events.event_name import Entry
+from callboard.events.json_values import Object, as_object, as_text
+from callboard.ids import event_id, short_id
+from callboard.log.protocol import EventLog, Writing
+from callboard.waiting import wait_any
+
+WITHIN: Final = 15.0
+"""Seconds for a result, unless the caller says otherwise."""
+_KEPT: Final = 60.0
+"""Seconds for which a result waits for the server that asked."""
+_GRACE: Final = 5.0
+_ASKS: Final = "host ask "
+_AWAITED: Final = "host awaited"
+_ANSWER: Final = "host answer"
+_RESULTS: Final = ("done", "refused", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class HostRequest:
+    """A command to a machine. within: how many seconds it may take."""
+
+    id: str
+    host: str
+    command: str
+    data: Object
+    within: float
+
+    @property
+    def told(self) -> Object:
+        """What the machine gets."""
+        return {"within": self.within, "data": self.data}
+
+
+Deliver = Callable[[HostRequest], None]
+"""Sends a command to a machine that is connected here."""
+
+
+class HostRequests:
+    """Asks machines, and passes on what other servers of the log ask those that are here."""
+
+    def __init__(self, log: EventLog, clock: Clock) -> None:
+        self._log = log
+        self._clock = clock
+        self._deliver: dict[str, Deliver] = {}
+        self._unsubscribe: dict[str, Callable[[], None]] = {}
+        self._open: dict[str, HostRequest] = {}
+        self._waiting: dict[str, asyncio.Future[Object]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # ------------------------------------------------------------------ asking
+
+    async def ask(self, request: HostRequest, name: str, by: str | None = None) -> Object:
+        """The result of a command; an error if there is none in time.
+
+        name: what people call the machine. by: who asks, for the record.
+        """
+        state = self._log.server_state
+        await state.add(_AWAITED, request.id, request.host, request.within + _KEPT)
+        result: asyncio.Future[Object] = asyncio.get_running_loop().create_future()
+        self._waiting[request.id] = result
+        news = asyncio.Event()
+        stop = self._log.on_change(stream_of(request.host), lambda head: news.set())
+        try:
+            if not self._send(request):
+                await self._pass_on(request, by)
+            async with asyncio.timeout(request.within):
+                while not result.done():
+                    await wait_any(result, news.wait())
+                    news.clear()
+                    if not result.done() and (found := await state.take(_ANSWER, request.id)):
+                        result.set_result(as_object(json.loads(found)))
+        except TimeoutError as error:
+            raise await self._too_late(request, name) from error
+        finally:
+            stop()
+            del self._waiting[request.id]
+            self._forget(request.id)
+            await state.take(_AWAITED, request.id)
+        return _value(result.result(), request, name)
+
+    async def _pass_on(self, request: HostRequest, by: str | None) -> None:
+        """Leave it for the server that has the relay, or to which it comes back."""
+        told = {"id": request.id, "command": request.command, **request.told}
+        value = json.dumps(told)
+        # Longer than anyone waits: who takes it back knows that nothing was done.
+        lasts = request.within + _GRACE
+        await self._log.server_state.add(_ASKS + request.host, request.id, value, lasts)
+        payload = {"host": request.host, "id": request.id, "command": request.command}
+        await self.record(request.host, events.HOST_ASKED({**payload, "by": by or ""}))
+
+    async def _too_late(self, request: HostRequest, name: str) -> HostTimedOut | HostUnreachable:
+        kind, state = _ASKS + request.host, self._log.server_state
+        if request.id not in self._open and await state.take(kind, request.id) is not None:
+            return HostUnreachable(f"{name} could not be reached in time. Nothing was done there.")
+        return HostTimedOut(
+            f"{name} has not answered within {request.within:g} seconds, and may have done it or "
+            "not. Check before you repeat it."
+        )
+
+    # ------------------------------------------------------------------ passing on
+
+    @property
+    def served(self) -> Collection[str]:
+        """The machines that are connected here at the moment."""
+        return self._deliver.keys()
+
+    async def serve(self, host_id: str, deliver: Deliver) -> None:
+        """A machine is connected here: send what waits for it, and what will be asked."""
+        self.leave(host_id)
+        self._deliver[host_id] = deliver
+        self._unsubscribe[host_id] = self._log.on_change(
+            stream_of(host_id), lambda head: self._start_looking(host_id)
+        )
+        # What was sent before may not have arrived. A machine does each id once.
+        for request in [one for one in self._open.values() if one.host == host_id]:
+            self._send(request)
+        await self._look(host_id)
+
+    def leave(self, host_id: str) -> None:
+        """A machine is not connected here anymore."""
+        self._deliver.pop(host_id, None)
+        unsubscribe = self._unsubscribe.pop(host_id, None)
+        if unsubscribe is not None:
+            unsubscribe()
+
+    def _start_looking(self, host_id: str) -> None:
+        task = asyncio.create_task(self._look_again(host_id))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _look_again(self, host_id: str) -> None:
+        try:
+            await self._look(host_id)
+        except StoreError:
+            # Who asked is told that it was not reached in time.
+            return
+
+    async def _look(self, host_id: str) -> None:
+        kind, state = _ASKS + host_id, self._log.server_state
+        for value in await state.values(kind):
+            told = as_object(json.loads(value))
+            id, within = as_text(told.get("id")), told.get("within")
+            # Of several servers that have the machine, one takes it.
+            if host_id not in self._deliver or await state.take(kind, id) is None:
+                continue
+            if not isinstance(within, int | float):
+                continue
+            command, data = as_text(told.get("command")), as_object(told.get("data"))
+            self._send(HostRequest(id, host_id, command, data, within))
+            asyncio.get_running_loop().call_later(within, self._forget, id)
+
+    def _send(self, request: HostRequest) -> bool:
+        """Send it, if its machine is connected here; returns whether it is."""
+        deliver = self._deliver.get(request.host)
+        if deliver is None:
+            return False
+        self._open[request.id] = request
+        deliver(request)
+        return True
+
+    def _forget(self, id: str) -> None:
+        self._open.pop(id, None)
+
+    # ------------------------------------------------------------------ results
+
+    async def answered(self, host_id: str, told: Object) -> None:
+        """A machine has done a command, or refused to. Others' commands are not its business."""
+        id = as_text(told.get("id"))
+        waiting, request = self._waiting.get(id), self._open.get(id)
+        if request is not None and request.host != host_id:
+            return
+        self._forget(id)
+        if waiting is not None and request is not None:
+            if not waiting.done():
+                waiting.set_result(told)
+            return
+        state = self._log.server_state
+        if told.get("result") not in _RESULTS or await state.find(_AWAITED, id) != host_id:
+            return
+        if await state.add(_ANSWER, id, json.dumps(told), _KEPT):
+            result = as_text(told.get("result"))
+            payload = {"host": host_id, "id": id, "result": result}
+            await self.record(host_id, events.HOST_ANSWERED(payload))
+
+    async def record(self, host_id: str, told: Entry) -> None:
+        """Append an event to the stream of a machine."""
+        stream = stream_of(host_id)
+        event = NewEvent(event_id(), told.name, told.payload, self._clock.now_ms())
+        while True:
+            writing = Writing(expect=await self._log.head(stream), settle=True)
+            try:
+                await self._log.append(stream, [event], writing)
+            except (PositionConflict, SessionExists):
+                continue
+            return
+
+
+def new_request(host: str, command: str, data: Object, within: float = WITHIN) -> HostRequest:
+    """A command with an id of its own."""
+    return HostRequest(short_id(16), host, command, data, within)
+
+
+def stream_of(host_id: str) -> str:
+    """The stream of a machine: when it came and left, and what servers asked for each other."""
+    return f"host-{host_id}"
+
+
+def _value(told: Object, request: HostRequest, name: str) -> Object:
+    """The value in a result, or the error that it stands for."""
+    if told.get("result") == "done":
+        return as_object(told.get("value"))
+    code = told.get("code")
+    if code == "POWER_NOT_GRANTED":
+        power = as_text(told.get("power"))
+        raise PowerNotGranted(
+            f"{name} doesn't allow this. Its owner can, there: callboard relay --allow {power}",
+            power=power,
+            host=request.host,
+        )
+    if code == "OVERLOADED":
+        raise Overloaded(f"{name} is doing too much at the moment.", retry_after=1)
+    if code == "UNKNOWN_COMMAND":
+        raise HostFailed(f"{name} doesn't know {request.command!r}. Update Callboard there.")
+    if code == "ALREADY_DONE":
+        raise HostTimedOut(
+            f"{name} began this and was stopped, and may have done it or not. Check before you "
+            "repeat it."
+        )
+    why = as_text(told.get("message")).rstrip(".") or "it refused"
+    raise HostFailed(f"{name} could not do this: {why}.")
