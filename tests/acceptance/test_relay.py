@@ -157,3 +157,38 @@ async def test_a_watched_agent_is_on_the_board_before_its_first_hook(tmp_path, p
         await asyncio.to_thread((tmp_path / "mac" / "go").write_text, "\n")
         assert (await watching)[0] == 0
         await plates(server, status="closed")
+
+
+async def on_server(server, *words, expected=0):
+    """What a command prints on the server's machine."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "callboard", *words, f"--db={server.db}",
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    told, _ = await process.communicate()
+    assert process.returncode == expected, told
+    return told.decode()
+
+
+async def test_a_machine_is_asked_how_it_is(tmp_path, monkeypatch):
+    async with (
+        serving(tmp_path / "t.db") as server,
+        relaying(tmp_path / "mac", "ada-mac", server) as relay,
+    ):
+        told = await on_server(server, "hosts", "check", "ada-mac")
+        assert "ada-mac answered" in told
+        assert "Its clock agrees with the server's." in told
+        assert "No agent's hooks report there." in told
+        assert "callboard relay --allow read" in await on_server(
+            server, "hosts", "log", "ada-mac", expected=2
+        )
+        await relay.stop()
+        await relay.start("--allow", "read")
+        await hosts(server, connected=True, powers=["read"])
+        assert "Reporting to" in await on_server(server, "hosts", "log", "ada-mac")
+        await relay.stop()
+        await relay.start()
+        await hosts(server, connected=True, powers=["read"])
+        await relay.stop()
+        await relay.start("--allow", "none")
+        await hosts(server, connected=True, powers=[])

@@ -25,7 +25,7 @@ from callboard.errors import (
 from callboard.events import plates as events
 from callboard.events.envelope import NewEvent
 from callboard.events.event_name import Entry
-from callboard.events.json_values import Object, as_object, as_text
+from callboard.events.json_values import Object, as_list, as_object, as_text
 from callboard.ids import event_id, short_id
 from callboard.log.protocol import EventLog, Writing
 from callboard.waiting import wait_any
@@ -34,6 +34,7 @@ WITHIN: Final = 15.0
 """Seconds for a result, unless the caller says otherwise."""
 _KEPT: Final = 60.0
 """Seconds for which a result waits for the server that asked."""
+_MOST_POWERS: Final = 20
 _GRACE: Final = 5.0
 _ASKS: Final = "host ask "
 _AWAITED: Final = "host awaited"
@@ -231,6 +232,10 @@ def stream_of(host_id: str) -> str:
     return f"host-{host_id}"
 
 
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and value.isascii() and value.isalpha()
+
+
 def _value(told: Object, request: HostRequest, name: str) -> Object:
     """The value in a result, or the error that it stands for."""
     if told.get("result") == "done":
@@ -238,8 +243,11 @@ def _value(told: Object, request: HostRequest, name: str) -> Object:
     code = told.get("code")
     if code == "POWER_NOT_GRANTED":
         power = as_text(told.get("power"))
+        # It sets all of them, so those that are granted already are named, too.
+        words = [*as_list(told.get("granted"))[:_MOST_POWERS], power]
+        powers = ",".join(dict.fromkeys(one for one in words if _is_word(one)))
         raise PowerNotGranted(
-            f"{name} doesn't allow this. Its owner can, there: callboard relay --allow {power}",
+            f"{name} doesn't allow this. Its owner can, there: callboard relay --allow {powers}",
             power=power,
             host=request.host,
         )
@@ -249,7 +257,7 @@ def _value(told: Object, request: HostRequest, name: str) -> Object:
         raise HostFailed(f"{name} doesn't know {request.command!r}. Update Callboard there.")
     if code == "ALREADY_DONE":
         raise HostTimedOut(
-            f"{name} began this and was stopped, and may have done it or not. Check before you "
+            f"{name} started this and was stopped, and may have done it or not. Check before you "
             "repeat it."
         )
     why = as_text(told.get("message")).rstrip(".") or "it refused"

@@ -46,7 +46,7 @@ class Command:
 
 
 class CommandJournal:
-    """The ids of commands that were begun, on disk, so that none is done again after a restart."""
+    """The ids of commands that were started, on disk, so that none is done again after a restart."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -109,7 +109,8 @@ class CommandTable:
         if command is None or not _ID.fullmatch(id):
             return {"code": "UNKNOWN_COMMAND"}
         if command.power is not None and command.power not in self._granted:
-            return {"code": "POWER_NOT_GRANTED", "power": command.power}
+            granted = sorted(self._granted)
+            return {"code": "POWER_NOT_GRANTED", "power": command.power, "granted": granted}
         if len(self._running) >= _MOST_AT_ONCE:
             return {"code": "OVERLOADED"}
         return None

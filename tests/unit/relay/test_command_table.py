@@ -185,7 +185,8 @@ async def test_what_goes_wrong_is_told(tmp_path: Path):
 
 
 def test_powers_are_kept_with_the_settings(tmp_path: Path):
-    for powers in ((), ("read",), POWERS):
+    several: list[tuple[Power, ...]] = [(), ("read",), POWERS]
+    for powers in several:
         settings = RelaySettings("https://x", "cb_x", "host1", "mac", None, powers)
         write_settings(tmp_path, settings)
         assert read_settings(tmp_path) == settings

@@ -120,6 +120,23 @@ export interface HookHeardPayload {
   readonly unheld?: string
 }
 
+/** A server passed on what became of a command. */
+export interface HostAnsweredPayload {
+  readonly host: string
+  readonly id: string
+  /** `done`, `refused` or `failed`. */
+  readonly result: string
+}
+
+/** A server asked the one that has a machine's relay for a command. */
+export interface HostAskedPayload {
+  readonly host: string
+  readonly id: string
+  readonly command: string
+  /** Who asked for it. */
+  readonly by?: string
+}
+
 /** The relay of another machine connected for the first time, or after it was unreachable. */
 export interface HostConnectedPayload {
   /** The machine's id. */
@@ -1024,6 +1041,8 @@ export interface PlateEventPayloads {
   'plate_dismissed': PlateDismissedPayload
   'host_connected': HostConnectedPayload
   'host_contested': HostContestedPayload
+  'host_asked': HostAskedPayload
+  'host_answered': HostAnsweredPayload
   'host_disconnected': HostDisconnectedPayload
 }
 
@@ -1051,5 +1070,7 @@ export const plateEventNames: ReadonlyArray<keyof PlateEventPayloads> = [
   'plate_dismissed',
   'host_connected',
   'host_contested',
+  'host_asked',
+  'host_answered',
   'host_disconnected',
 ]

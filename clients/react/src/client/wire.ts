@@ -283,6 +283,27 @@ export interface HooksList {
   readonly agents: ReadonlyArray<AgentHooks>
 }
 
+/** What a machine says about itself. clock_ahead_ms: how far its clock is ahead of the server's, give or take half of took_ms. waiting: reports that the server doesn't have yet. spooled: hooks that the relay has not taken. agents: those for which hooks were installed that report there. */
+export interface HostCheck {
+  readonly id: string
+  readonly version: string
+  readonly clockAheadMs: number
+  readonly tookMs: number
+  readonly waiting: number
+  readonly spooled: number
+  readonly agents: ReadonlyArray<string>
+}
+
+/** The last lines of a relay's log, oldest first. */
+export interface HostLog {
+  readonly lines: ReadonlyArray<string>
+}
+
+/** How many of the last lines to read. */
+export interface HostLogRequest {
+  readonly lines?: number
+}
+
 /** An answer: to the question `id`, to the only open one, or as an event. */
 export type InputRequest =
   | unknown

@@ -1,25 +1,86 @@
-"""`callboard hosts`."""
+"""`callboard hosts [list|check|log]`."""
 
 import click
 
 from callboard.board.protocol import Board
-from callboard.board.relay_hosts import RelayHost
+from callboard.board.relay_hosts import HostCheck, HostLog, RelayHost
 from callboard.cli import options
-from callboard.cli.format import ago, one_line
+from callboard.cli.format import ago, one_line, plural
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
+from callboard.errors import ConflictError
 from callboard.events.moments import from_ms
+
+_A_LITTLE_MS = 1000
 
 
 @click.command("hosts")
+@click.argument("action", type=click.Choice(["list", "check", "log"]), default="list")
+@click.argument("host", metavar="[HOST]", required=False)
 @options.anywhere
-def command(place: Target, as_json: bool) -> None:
-    """List the machines whose coding agents are on the board.
+def command(action: str, host: str | None, place: Target, as_json: bool) -> None:
+    """List the machines whose coding agents are on the board, or ask one of them.
 
-    Machines that can't be reached are listed with when they were last seen.
+    Machines that can't be reached are listed with when they were last seen. HOST is a machine's
+    name or id. `check` asks it for its version, its clock, what it still has to report, and whose
+    hooks report there. `log` shows the last lines of its relay's log, if its owner allows `read`.
     """
+    if action == "list":
+        if host is not None:
+            raise click.UsageError("Give HOST only with `check` or `log`.")
+        return _list(place, as_json)
+    if host is None:
+        raise click.UsageError(f"Missing argument 'HOST'. List them: {place.command('hosts')}")
+    return _check(place, host, as_json) if action == "check" else _log(place, host, as_json)
 
+
+async def _found(board: Board, named: str) -> str:
+    """The id of the machine with this name or id. The server's own isn't in the list."""
+    found = [one.id for one in await board.hosts.list() if named in (one.id, one.name)]
+    if len(found) > 1:
+        ids = ", ".join(found)
+        raise ConflictError(f"Several machines are called {named!r}. Give one of their ids: {ids}")
+    return found[0] if found else named
+
+
+def _check(place: Target, named: str, as_json: bool) -> None:
+    async def check(board: Board) -> HostCheck:
+        return await board.hosts.check(await _found(board, named))
+
+    told = place.ask(check)
+    if as_json:
+        return print_json([told.to_wire()])
+    screen, name = Screen(), one_line(named)
+    screen.line(f"{name} answered after {told.took_ms} ms. Callboard {one_line(told.version)}.")
+    screen.line(_clock(told))
+    kept = plural(told.waiting, "report"), plural(told.spooled, "hook")
+    screen.line(f"Still to come: {kept[0]}, and {kept[1]} in the spool.")
+    agents = ", ".join(map(one_line, told.agents))
+    return screen.line(f"Hooks: {agents}." if agents else "No agent's hooks report there.")
+
+
+def _clock(told: HostCheck) -> str:
+    off = abs(told.clock_ahead_ms)
+    if off <= max(_A_LITTLE_MS, told.took_ms):
+        return "Its clock agrees with the server's."
+    way = "ahead of" if told.clock_ahead_ms > 0 else "behind"
+    return f"Its clock is {off / 1000:.1f} s {way} the server's."
+
+
+def _log(place: Target, named: str, as_json: bool) -> None:
+    async def read(board: Board) -> HostLog:
+        return await board.hosts.log(await _found(board, named))
+
+    told, screen = place.ask(read), Screen()
+    if as_json:
+        return print_json([told.to_wire()])
+    for line in told.lines:
+        screen.line(one_line(line))
+    return None
+
+
+def _list(place: Target, as_json: bool) -> None:
     async def look(board: Board) -> tuple[list[RelayHost], int]:
         return await board.hosts.list(), board.clock.now_ms()
 
@@ -31,8 +92,8 @@ def command(place: Target, as_json: bool) -> None:
         return screen.line(
             "No other machine is paired. Make a code: ", ("callboard pair", "command")
         )
-    rows = [_row(screen, one, now_ms) for one in found]
-    return print_table(screen, ["machine", "status", "last seen", "version", "id"], rows)
+    heads = ["machine", "status", "last seen", "allows", "version", "id"]
+    return print_table(screen, heads, [_row(screen, one, now_ms) for one in found])
 
 
 def _row(screen: Screen, one: RelayHost, now_ms: int) -> list[Cell]:
@@ -41,4 +102,5 @@ def _row(screen: Screen, one: RelayHost, now_ms: int) -> list[Cell]:
     if not one.connected:
         status = (f"{screen.signs.failed} unreachable", "failed")
         seen = ago(from_ms(one.seen_at), from_ms(now_ms))
-    return [one_line(one.name), status, seen, one_line(one.version), (one.id, "faint")]
+    powers = one_line(", ".join(one.powers)) or "deciding only"
+    return [one_line(one.name), status, seen, powers, one_line(one.version), (one.id, "faint")]
