@@ -24,7 +24,7 @@ from callboard.events.json_values import as_object, as_text
 from callboard.interactions.records import Interaction
 from callboard.relay.http import HttpConnection, HttpReply, ServerUrl
 from callboard.relay.running import Relay
-from callboard.relay.settings import Power, RelaySettings, hooks_of
+from callboard.relay.settings import Power, RelaySettings, hooks_of, secret_of
 from callboard.server.running import bind, serve
 from callboard.server.settings import ServerSettings
 from callboard.server.wiring import prepare
@@ -85,6 +85,11 @@ class World:
         self.stopping_relay = asyncio.Event()
         relay = Relay(self.folder / "relay", settings, "0.1.0", self.clock)
         self.relaying = asyncio.create_task(relay.run(self.stopping_relay))
+
+    async def idle_relay(self) -> None:
+        """Take the relay's commands, and do none of them."""
+        secret = secret_of(self.folder / "relay")
+        await self.post("/relay/commands", {"name": "ada-mac", "secret": secret}, self.token)
 
     async def cut_relay(self) -> None:
         self.relaying.cancel()

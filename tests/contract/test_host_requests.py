@@ -112,7 +112,7 @@ async def test_it_is_known_whether_anything_was_done(world: World):
     await cut(world)
     with pytest.raises(HostUnreachable, match="Nothing was done"):
         await world.board.hosts.ask(MACHINE, "check", {}, within=0.2)
-    opened = asyncio.create_task(world.post("/relay/commands", {"name": "mac"}, world.token))
+    opened = asyncio.create_task(world.idle_relay())
     await asyncio.sleep(0.2)  # A relay that takes commands and does nothing.
     with pytest.raises(HostTimedOut, match="may have done it"):
         await world.board.hosts.ask(MACHINE, "check", {}, within=0.2)

@@ -85,9 +85,7 @@ async def test_refusals_come_back_with_their_reasons(servers: Servers):
 async def test_a_result_finds_the_server_that_asked(servers: Servers):
     """A load balancer brings the relay's reports to another server than its commands."""
     await servers.first.cut_relay()
-    stopped = asyncio.create_task(
-        servers.first.post("/relay/commands", {"name": "mac"}, servers.first.token)
-    )
+    stopped = asyncio.create_task(servers.first.idle_relay())
     await until(lambda: _is_served(servers.first))
     requests = servers.first.board.hosts.requests
     asked = asyncio.create_task(servers.first.board.hosts.ask(MACHINE, "check", {}))

@@ -26,6 +26,7 @@ from callboard.events import plates as events
 from callboard.events.envelope import NewEvent
 from callboard.events.event_name import Entry
 from callboard.events.json_values import Object, as_list, as_object, as_text
+from callboard.events.payloads.plates import HostAnsweredPayload, HostAskedPayload
 from callboard.ids import event_id, short_id
 from callboard.log.protocol import EventLog, Writing
 from callboard.waiting import wait_any
@@ -112,8 +113,10 @@ class HostRequests:
         # Longer than anyone waits: who takes it back knows that nothing was done.
         lasts = request.within + _GRACE
         await self._log.server_state.add(_ASKS + request.host, request.id, value, lasts)
-        payload = {"host": request.host, "id": request.id, "command": request.command}
-        await self.record(request.host, events.HOST_ASKED({**payload, "by": by or ""}))
+        asked = HostAskedPayload(host=request.host, id=request.id, command=request.command)
+        if by is not None:
+            asked["by"] = by
+        await self.record(request.host, events.HOST_ASKED(asked))
 
     async def _too_late(self, request: HostRequest, name: str) -> HostTimedOut | HostUnreachable:
         kind, state = _ASKS + request.host, self._log.server_state
@@ -206,8 +209,8 @@ class HostRequests:
             return
         if await state.add(_ANSWER, id, json.dumps(told), _KEPT):
             result = as_text(told.get("result"))
-            payload = {"host": host_id, "id": id, "result": result}
-            await self.record(host_id, events.HOST_ANSWERED(payload))
+            done = HostAnsweredPayload(host=host_id, id=id, result=result)
+            await self.record(host_id, events.HOST_ANSWERED(done))
 
     async def record(self, host_id: str, told: Entry) -> None:
         """Append an event to the stream of a machine."""
@@ -232,10 +235,6 @@ def stream_of(host_id: str) -> str:
     return f"host-{host_id}"
 
 
-def _is_word(value: object) -> bool:
-    return isinstance(value, str) and value.isascii() and value.isalpha()
-
-
 def _value(told: Object, request: HostRequest, name: str) -> Object:
     """The value in a result, or the error that it stands for."""
     if told.get("result") == "done":
@@ -244,8 +243,8 @@ def _value(told: Object, request: HostRequest, name: str) -> Object:
     if code == "POWER_NOT_GRANTED":
         power = as_text(told.get("power"))
         # It sets all of them, so those that are granted already are named, too.
-        words = [*as_list(told.get("granted"))[:_MOST_POWERS], power]
-        powers = ",".join(dict.fromkeys(one for one in words if _is_word(one)))
+        words = map(as_text, [*as_list(told.get("granted"))[:_MOST_POWERS], power])
+        powers = ",".join(dict.fromkeys(one for one in words if one.isascii() and one.isalpha()))
         raise PowerNotGranted(
             f"{name} doesn't allow this. Its owner can, there: callboard relay --allow {powers}",
             power=power,

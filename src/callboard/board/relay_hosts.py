@@ -1,15 +1,18 @@
 """The machines whose relays report here, and whether they can be reached."""
 
+import hmac
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Final, Protocol
 
 from callboard.board.host_requests import WITHIN, Deliver, HostRequests, new_request
 from callboard.board.hosts import Host, local_host
 from callboard.clock import Clock
-from callboard.errors import HostUnreachable, NotFound
+from callboard.errors import HostUnreachable, NotFound, Unauthenticated
 from callboard.events import plates as events
+from callboard.events.event_name import Entry
 from callboard.events.json_values import Object, as_list, as_text, as_whole
 from callboard.events.payloads.plates import HostConnectedPayload
 from callboard.events.rows import Query, Row
@@ -17,6 +20,7 @@ from callboard.events.shapes import Millis, Shape
 from callboard.log.protocol import EventLog
 
 _KIND: Final = "relay"
+_CONTESTED_EVERY_MS: Final = 600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,7 @@ class RelayHost(Shape):
 
     connected: whether it can be reached now. seen_at: if not, when it last could.
     version: of Callboard on that machine. powers: what it lets servers do there, besides deciding.
-    contested_at: when another process last tried to use its token while its relay was connected.
+    contested_at: when someone last used its token without its relay's secret, and was refused.
     """
 
     id: str
@@ -97,6 +101,8 @@ class RelayHosts:
         self._log = log
         self._clock = clock
         self._here: set[str] = set()
+        self._bound: dict[str, str] = {}
+        """The secrets that were compared with the stored ones. Those never change for a token."""
         self.requests = HostRequests(log, clock)
 
     @property
@@ -123,19 +129,44 @@ class RelayHosts:
         name, version = row["name"], row["version"]
         return RelayHost(row["id"], name, version, is_held, seen_at, powers, contested_at)
 
-    async def connected(self, host: Host, version: str, powers: Sequence[str] = ()) -> None:
-        """A relay has connected to this server."""
+    async def connected(
+        self, host: Host, version: str, powers: Sequence[str] = (), secret: str = ""
+    ) -> None:
+        """A relay has connected to this server. secret: as `bound` returned it."""
         self._here.add(host.id)
         await self._log.server_state.hold(_KIND, host.id)
         known = await self._row(host.id)
-        new = {"name": host.name, "version": version, "powers": list(powers)}
+        new = {"name": host.name, "version": version, "powers": list(powers), "secret": secret}
         if known is None or known["connected"] != 1 or _differs(known, new):
             told = HostConnectedPayload(
-                host=host.id, name=host.name, version=version, powers=list(powers)
+                host=host.id, name=host.name, version=version, powers=list(powers), secret=secret
             )
             if known is not None and known["contested_at"] is not None:
                 told["contestedAt"] = known["contested_at"]
-            await self.requests.record(host.id, events.HOST_CONNECTED(told))
+            await self._append(host.id, events.HOST_CONNECTED(told))
+
+    async def bound(self, host_id: str, token_id: str, secret: str) -> str:
+        """The secret as it is stored, if it is that of the machine's relay; else Unauthenticated.
+
+        The first one that comes with a token is. So the token alone is worth nothing afterwards.
+        """
+        given = f"{token_id}:{sha256(secret.encode()).hexdigest()}" if secret else ""
+        if given and self._bound.get(host_id) == given:
+            return given
+        known = await self._row(host_id)
+        stored: str = "" if known is None else known["secret"]
+        if known is None or not stored.startswith(f"{token_id}:"):
+            return given
+        if hmac.compare_digest(stored, given):
+            self._bound[host_id] = given
+            return given
+        now, before = self._clock.now_ms(), known["contested_at"]
+        if before is None or now - before >= _CONTESTED_EVERY_MS:
+            await self._append(host_id, events.HOST_CONTESTED({"host": host_id}))
+        raise Unauthenticated(
+            "This token belongs to another relay. If it was copied, revoke it on the server, and "
+            f"pair the machine again: callboard token revoke {token_id}"
+        )
 
     async def disconnected(self, host_id: str, seen_at: int) -> None:
         """A relay has left this server, and none of the others has it."""
@@ -143,7 +174,7 @@ class RelayHosts:
             known = await self._row(host_id)
             if known is not None and known["connected"]:
                 told = events.HOST_DISCONNECTED({"host": host_id, "seenAt": seen_at})
-                await self.requests.record(host_id, told)
+                await self._append(host_id, told)
         self._here.discard(host_id)
         await self._log.server_state.release(_KIND, host_id)
 
@@ -206,6 +237,9 @@ class RelayHosts:
         told = await self.ask(host_id, "log", {"lines": lines}, by=by)
         found = [one for one in as_list(told.get("lines")) if isinstance(one, str)]
         return HostLog(found[-lines:])
+
+    async def _append(self, host_id: str, told: Entry) -> None:
+        await self.requests.record(host_id, told)
 
     async def _row(self, host_id: str) -> Row | None:
         rows = await self._log.rows(Query("hosts", {"id": host_id}))

@@ -28,6 +28,8 @@ REGISTERED: Final = "registered"
 
 INCARNATION: Final = "callboard-incarnation"
 """The header with the id of the outbox that the numbers belong to."""
+SECRET: Final = "callboard-relay-secret"
+"""The header with the secret of the relay, without which its token is worth nothing."""
 MOST_ITEMS: Final = 100
 """How many items a batch has at most."""
 

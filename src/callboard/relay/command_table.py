@@ -46,7 +46,7 @@ class Command:
 
 
 class CommandJournal:
-    """The ids of commands that were started, on disk, so that none is done again after a restart."""
+    """The ids of commands that were started, on disk: none is done again after a restart."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

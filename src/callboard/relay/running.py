@@ -25,7 +25,7 @@ from callboard.relay.http import HttpConnection, ServerUrl
 from callboard.relay.machine import LogTail, Machine
 from callboard.relay.outbox import Outbox
 from callboard.relay.processes import EVERY, ProcessWatch
-from callboard.relay.settings import RelaySettings, hooks_of, read_settings
+from callboard.relay.settings import RelaySettings, hooks_of, read_settings, secret_of
 from callboard.relay.uplink import NAME as REPORTS
 from callboard.relay.uplink import Uplink
 from callboard.systems.current import system
@@ -61,7 +61,9 @@ class Relay:
         certificates = None if ca_file is None else Path(ca_file)
         self._up = HttpConnection(url, settings.token, certificates)
         self._down = HttpConnection(url, settings.token, certificates)
-        self._uplink = Uplink(self._outbox, self._up.post, self._contact, settings.name)
+        self._secret = secret_of(folder)
+        name, send = settings.name, self._up.post
+        self._uplink = Uplink(self._outbox, send, self._contact, name, self._secret)
         self._token = f"cb_{secrets.token_urlsafe(32)}"
         spool = Spool(hooks_of(folder), self._clock)
         self._spool = spool
@@ -95,6 +97,7 @@ class Relay:
             "version": self._version,
             "holds": self._hooks.holds[:1000],
             "powers": list(self._settings.powers),
+            "secret": self._secret,
         }
 
     def _state(self) -> Object:

@@ -1,6 +1,7 @@
 """What a relay knows about its server and its machine, in a file that only its user can read."""
 
 import json
+import secrets
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -37,6 +38,26 @@ class RelaySettings:
 def settings_file(folder: Path) -> Path:
     """Where a relay's settings are stored."""
     return folder / "relay.json"
+
+
+def secret_of(folder: Path) -> str:
+    """The secret of a relay, which is made when it is first needed.
+
+    A server that has heard it once doesn't accept the machine's token without it.
+    """
+    file = folder / "secret"
+    try:
+        return read(file, _LARGEST).decode("ascii", "replace")
+    except FileNotFoundError:
+        made = secrets.token_urlsafe(32)
+    except OSError as error:
+        raise StoreError(f"{file} cannot be read: {error}.") from error
+    try:
+        make_own_folder(folder)
+        replace(file, made.encode())
+    except OSError as error:
+        raise StoreError(f"{file} cannot be written: {error}.") from error
+    return made
 
 
 def hooks_of(folder: Path) -> Path:

@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import quote
 
 from callboard.events.json_values import as_object, as_whole
-from callboard.relay.batches import INCARNATION, MOST_ITEMS, RelayItem, packed
+from callboard.relay.batches import INCARNATION, MOST_ITEMS, SECRET, RelayItem, packed
 from callboard.relay.contact import Backoff, ServerContact
 from callboard.relay.http import HttpFailed, HttpReply
 from callboard.relay.outbox import Outbox
@@ -40,16 +40,19 @@ class Uplink:
     """Sends what is in an outbox.
 
     post: sends a request to the server.
-    name: what people call this machine.
+    name: what people call this machine. secret: the relay's.
     """
 
-    def __init__(self, outbox: Outbox, post: Post, contact: ServerContact, name: str) -> None:
+    def __init__(
+        self, outbox: Outbox, post: Post, contact: ServerContact, name: str, secret: str = ""
+    ) -> None:
         self._outbox = outbox
         self._post = post
         self._contact = contact
         self._headers = {
             "Content-Type": "application/octet-stream",
             INCARNATION: outbox.incarnation,
+            SECRET: secret,
             "Callboard-Host-Name": quote(name),
         }
         self._news = asyncio.Event()

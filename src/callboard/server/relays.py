@@ -46,6 +46,21 @@ _TRY_AGAIN: Final = 1.0
 _MOST_QUEUED: Final = 1000
 
 
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """What a relay says when it asks for commands.
+
+    holds: the questions whose hooks wait there. powers: what it says that it lets servers do;
+    whether it does, it decides itself. secret: as it is stored.
+    """
+
+    host: Host
+    version: str = ""
+    holds: Sequence[str] = ()
+    powers: Sequence[str] = ()
+    secret: str = ""
+
+
 @dataclass(slots=True, eq=False)
 class RelayStream:
     """The commands for one relay, until it asks for the next stream. As `EventStream` writes it."""
@@ -144,13 +159,9 @@ class Relays:
         """How many relays wait for commands here."""
         return len(self._streams)
 
-    async def open(
-        self, host: Host, version: str, holds: Collection[str], powers: Sequence[str] = ()
-    ) -> RelayStream:
-        """A relay asks for commands. holds: the questions whose hooks wait there.
-
-        powers: what it says that it lets servers do. Whether it does, it decides itself.
-        """
+    async def open(self, hello: Hello) -> RelayStream:
+        """A relay asks for commands."""
+        host = hello.host
         if self._is_closed:
             raise Overloaded("The server is stopping; come back in a moment.", retry_after=1)
         stream = RelayStream(host, self._clock.now_ms())
@@ -160,8 +171,8 @@ class Relays:
         self._streams[host.id] = stream
         try:
             async with self._coming_and_going:
-                await self.hosts.connected(host, version, powers)
-            await self._catch_up(stream, holds)
+                await self.hosts.connected(host, hello.version, hello.powers, hello.secret)
+            await self._catch_up(stream, hello.holds)
             if self._streams.get(host.id) is stream:
                 await self.hosts.requests.serve(host.id, stream.ask)
         except BaseException:

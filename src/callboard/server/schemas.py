@@ -227,6 +227,7 @@ class RelayHello(RequestBody):
     """A relay that asks for commands.
 
     holds: the questions whose hooks wait there. powers: what that machine lets servers do.
+    secret: that of the relay, which its first connection with a token names.
     """
 
     name: Annotated[str, Field(max_length=1000)]
@@ -234,6 +235,7 @@ class RelayHello(RequestBody):
     version: Annotated[str, Field(max_length=50)] = ""
     holds: Annotated[list[str], Field(max_length=1000)] = []
     powers: Annotated[list[Annotated[str, Field(max_length=50)]], Field(max_length=20)] = []
+    secret: Annotated[str, Field(max_length=200)] = ""
 
 
 class HostLogRequest(RequestBody):

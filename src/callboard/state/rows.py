@@ -328,6 +328,7 @@ def _host_connected(payload: HostConnectedPayload, event: Event) -> Changes:
         "connected": 1,
         "seen_at": event.at_ms,
         "powers": _json(list(payload.get("powers", []))),
+        "secret": payload.get("secret", ""),
         "contested_at": payload.get("contestedAt"),
     }
     return [Put("hosts", row)]

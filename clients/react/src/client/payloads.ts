@@ -146,11 +146,13 @@ export interface HostConnectedPayload {
   readonly version: string
   /** What the machine lets servers do there, besides deciding. */
   readonly powers?: ReadonlyArray<string>
-  /** When another process last tried to use its token, in milliseconds. */
+  /** Its token's id and a hash of its relay's secret, which comes with everything it sends. */
+  readonly secret?: string
+  /** When someone last used its token without the secret, in milliseconds. */
   readonly contestedAt?: number
 }
 
-/** Another process tried to use a machine's token while the machine's relay was connected. */
+/** Someone used a machine's token without the secret of its relay, and was refused. */
 export interface HostContestedPayload {
   readonly host: string
 }

@@ -597,16 +597,17 @@ export interface RecentRun {
   readonly durationMs: number
 }
 
-/** A relay that asks for commands. holds: the questions whose hooks wait there. powers: what that machine lets servers do. */
+/** A relay that asks for commands. holds: the questions whose hooks wait there. powers: what that machine lets servers do. secret: that of the relay, which its first connection with a token names. */
 export interface RelayHello {
   readonly name: string
   readonly bootId?: string
   readonly version?: string
   readonly holds?: ReadonlyArray<string>
   readonly powers?: ReadonlyArray<string>
+  readonly secret?: string
 }
 
-/** A machine with a relay. connected: whether it can be reached now. seen_at: if not, when it last could. version: of Callboard on that machine. powers: what it lets servers do there, besides deciding. contested_at: when another process last tried to use its token while its relay was connected. */
+/** A machine with a relay. connected: whether it can be reached now. seen_at: if not, when it last could. version: of Callboard on that machine. powers: what it lets servers do there, besides deciding. contested_at: when someone last used its token without its relay's secret, and was refused. */
 export interface RelayHost {
   readonly id: string
   readonly name: string

@@ -248,8 +248,10 @@ class HostConnectedPayload(TypedDict):
     """The version of Callboard on that machine."""
     powers: NotRequired[list[str]]
     """What the machine lets servers do there, besides deciding."""
+    secret: NotRequired[str]
+    """Its token's id and a hash of its relay's secret, which comes with everything it sends."""
     contestedAt: NotRequired[int]
-    """When another process last tried to use its token, in milliseconds."""
+    """When someone last used its token without the secret, in milliseconds."""
 
 
 class HostDisconnectedPayload(TypedDict):
@@ -261,7 +263,7 @@ class HostDisconnectedPayload(TypedDict):
 
 
 class HostContestedPayload(TypedDict):
-    """Another process tried to use a machine's token while the machine's relay was connected."""
+    """Someone used a machine's token without the secret of its relay, and was refused."""
 
     host: str
 

@@ -93,6 +93,7 @@ class Credentials:
                     person=token.person,
                     groups=token.groups,
                     host=token.host,
+                    token_id=token.id,
                 )
         elif (found := await self._by_proxy(head)) is not None:
             # What a proxy says about this request counts more than an earlier sign-in.

@@ -30,6 +30,8 @@ class Identity:
     """Whether a proxy signed them in: see `server.access.proxy_sign_in`."""
     host: str | None = None
     """The host that their token is limited to: what they report is recorded for it."""
+    token_id: str = ""
+    """The token that they showed, if it was one."""
 
     def __post_init__(self) -> None:
         if not self.person:

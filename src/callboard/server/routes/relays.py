@@ -13,14 +13,14 @@ from callboard.board.pairing import Paired
 from callboard.board.relay_hosts import HostCheck, HostLog, RelayHostList
 from callboard.board.replies import Acknowledged
 from callboard.errors import Forbidden, ValidationError
-from callboard.relay.batches import INCARNATION, unpacked
+from callboard.relay.batches import INCARNATION, SECRET, unpacked
 from callboard.server import routing
 from callboard.server.access.identity import Identity
 from callboard.server.access.requirement import Operates, Reads, Reports
 from callboard.server.event_stream import EventStream
 from callboard.server.problems import reply
 from callboard.server.relay_intake import RelaySource
-from callboard.server.relays import Relays, RelayStream
+from callboard.server.relays import Hello, Relays, RelayStream
 from callboard.server.routes.common import Serving, failures, gives
 from callboard.server.schemas import HostLogRequest, PairRequest, RelayHello
 
@@ -50,6 +50,8 @@ async def report(
 ) -> Response:
     """Receive what happened on a relay's machine. Each item is a line of JSON, then its bytes."""
     source = RelaySource(host_of(caller), host_label(callboard_host_name), _incarnation(request))
+    secret = request.headers.get(SECRET, "")
+    await serving.board.hosts.bound(source.host, caller.token_id, secret)
     serving.relays.heard_from(source.host)
     most = serving.settings.max_hook_body
     items = [replace(one, body=one.body[:most]) for one in unpacked(await request.body())]
@@ -66,7 +68,9 @@ async def report(
 async def command(serving: Serving, caller: Reports, given: RelayHello) -> Response:
     """Stream commands to a relay. It ends after a while; the relay then asks for the next one."""
     host = Host(host_of(caller), host_label(given.name), given.boot_id)
-    stream = await serving.relays.open(host, given.version, given.holds, given.powers)
+    secret = await serving.board.hosts.bound(host.id, caller.token_id, given.secret)
+    hello = Hello(host, given.version, given.holds, given.powers, secret)
+    stream = await serving.relays.open(hello)
     return _Commands(stream, serving.relays)
 
 

@@ -1,5 +1,6 @@
--- What a machine lets the servers do there, as a JSON array, and when another process than its relay last
--- tried to use its token while the relay was connected.
+-- What a machine lets the servers do there, as a JSON array. The secret of its relay, as a hash, with the
+-- token that it belongs to; and when someone last used that token without the secret.
 
 ALTER TABLE hosts ADD COLUMN powers text COLLATE "C" NOT NULL DEFAULT '[]';
+ALTER TABLE hosts ADD COLUMN secret text COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE hosts ADD COLUMN contested_at bigint;
