@@ -93,7 +93,16 @@ def _list(place: Target, as_json: bool) -> None:
             "No other machine is paired. Make a code: ", ("callboard pair", "command")
         )
     heads = ["machine", "status", "last seen", "allows", "version", "id"]
-    return print_table(screen, heads, [_row(screen, one, now_ms) for one in found])
+    print_table(screen, heads, [_row(screen, one, now_ms) for one in found])
+    for one in found:
+        if one.contested_at is not None:
+            when = ago(from_ms(one.contested_at), from_ms(now_ms))
+            screen.line(
+                f"{when}, someone used the token of {one_line(one.name)} without its relay's "
+                "secret. If you don't know why, revoke it and pair the machine again: ",
+                (place.command("token", "list"), "command"),
+            )
+    return None
 
 
 def _row(screen: Screen, one: RelayHost, now_ms: int) -> list[Cell]:
