@@ -147,6 +147,41 @@ async def test_a_machine_cannot_answer_for_another(world: World):
         await asked
 
 
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"result": "done"},
+        {"result": "done", "value": 7},
+        {"result": "done", "value": {"nowMs": 10**400, "version": "\ud800", "waiting": True}},
+        {"result": "done", "value": {"agents": ["x" * 10**6, 7, None] * 100, "spooled": "3"}},
+        {"result": "failed", "message": "\ud800" + "x" * 10**6},
+        {"result": "refused", "code": "POWER_NOT_GRANTED", "power": "a b; rm", "granted": [{}]},
+        {"result": "refused", "code": ["x"]},
+        {"result": None},
+        {},
+    ],
+)
+async def test_a_machine_may_answer_anything(world: World, result: dict[str, Any]):
+    await cut(world)
+    taking = asyncio.create_task(world.idle_relay())
+    requests = world.board.hosts.requests
+    await until(lambda: _is(MACHINE in requests.served))
+    path = f"/hosts/{MACHINE}/check"
+    asked = asyncio.create_task(world.post(path, {}, ADMIN))
+    await until(lambda: _is(bool(requests._waiting)))
+    (id,) = requests._waiting
+    await requests.answered(MACHINE, {"id": id, **result})
+    reply = await asked
+    assert reply.status in (200, 403, 502)
+    assert len(reply.body) < 25_000
+    assert b"rm" not in reply.body
+    taking.cancel()
+
+
+async def _is(met: bool) -> bool | None:
+    return met or None
+
+
 async def test_results_no_one_waits_for_are_dropped(world: World):
     before = await world.board.log.last_sequence()
     for told in ({}, {"id": "x", "result": "done"}, {"id": 7}, {"result": "done", "id": "q1"}):

@@ -25,7 +25,7 @@ from callboard.errors import (
 from callboard.events import plates as events
 from callboard.events.envelope import NewEvent
 from callboard.events.event_name import Entry
-from callboard.events.json_values import Object, as_list, as_object, as_text
+from callboard.events.json_values import Object, as_list, as_object, as_text, as_whole
 from callboard.events.payloads.plates import HostAnsweredPayload, HostAskedPayload
 from callboard.ids import event_id, short_id
 from callboard.log.protocol import EventLog, Writing
@@ -36,6 +36,8 @@ WITHIN: Final = 15.0
 _KEPT: Final = 60.0
 """Seconds for which a result waits for the server that asked."""
 _MOST_POWERS: Final = 20
+_LONGEST_WORDS: Final = 1000
+_LARGEST_NUMBER: Final = 2**53
 _GRACE: Final = 5.0
 _ASKS: Final = "host ask "
 _AWAITED: Final = "host awaited"
@@ -235,19 +237,29 @@ def stream_of(host_id: str) -> str:
     return f"host-{host_id}"
 
 
+def words(value: object) -> str:
+    """Text from a machine, which may send anything: not too long, and without half characters."""
+    return as_text(value)[:_LONGEST_WORDS].encode("utf-8", "replace").decode()
+
+
+def number(value: object) -> int:
+    """A number from a machine, of a size that JSON can hold."""
+    return max(-_LARGEST_NUMBER, min(as_whole(value), _LARGEST_NUMBER))
+
+
 def _value(told: Object, request: HostRequest, name: str) -> Object:
     """The value in a result, or the error that it stands for."""
     if told.get("result") == "done":
         return as_object(told.get("value"))
     code = told.get("code")
     if code == "POWER_NOT_GRANTED":
-        power = as_text(told.get("power"))
         # It sets all of them, so those that are granted already are named, too.
-        words = map(as_text, [*as_list(told.get("granted"))[:_MOST_POWERS], power])
-        powers = ",".join(dict.fromkeys(one for one in words if one.isascii() and one.isalpha()))
+        named = map(words, [*as_list(told.get("granted"))[:_MOST_POWERS], told.get("power")])
+        powers = [one for one in named if one.isascii() and one.isalpha()]
+        allowed = ",".join(dict.fromkeys(powers)) or "POWERS"
         raise PowerNotGranted(
-            f"{name} doesn't allow this. Its owner can, there: callboard relay --allow {powers}",
-            power=power,
+            f"{name} doesn't allow this. Its owner can, there: callboard relay --allow {allowed}",
+            power=powers[-1] if powers else "",
             host=request.host,
         )
     if code == "OVERLOADED":
@@ -259,5 +271,5 @@ def _value(told: Object, request: HostRequest, name: str) -> Object:
             f"{name} started this and was stopped, and may have done it or not. Check before you "
             "repeat it."
         )
-    why = as_text(told.get("message")).rstrip(".") or "it refused"
+    why = words(told.get("message")).rstrip(".") or "it refused"
     raise HostFailed(f"{name} could not do this: {why}.")

@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Protocol
 
-from callboard.board.host_requests import WITHIN, Deliver, HostRequests, new_request
+from callboard.board.host_requests import WITHIN, Deliver, HostRequests, new_request, number, words
 from callboard.board.hosts import Host, local_host
 from callboard.clock import Clock
 from callboard.errors import HostUnreachable, NotFound, Unauthenticated
 from callboard.events import plates as events
 from callboard.events.event_name import Entry
-from callboard.events.json_values import Object, as_list, as_text, as_whole
+from callboard.events.json_values import Object, as_list
 from callboard.events.payloads.plates import HostConnectedPayload
 from callboard.events.rows import Query, Row
 from callboard.events.shapes import Millis, Shape
 from callboard.log.protocol import EventLog
 
 _KIND: Final = "relay"
+_MOST_AGENTS: Final = 20
 _CONTESTED_EVERY_MS: Final = 600_000
 
 
@@ -224,19 +225,18 @@ class RelayHosts:
         now = self._clock.now_ms()
         return HostCheck(
             id=host_id,
-            version=as_text(told.get("version")),
-            clock_ahead_ms=as_whole(told.get("nowMs")) - (before + now) // 2,
+            version=words(told.get("version")),
+            clock_ahead_ms=number(told.get("nowMs")) - (before + now) // 2,
             took_ms=now - before,
-            waiting=as_whole(told.get("waiting")),
-            spooled=as_whole(told.get("spooled")),
-            agents=[one for one in as_list(told.get("agents")) if isinstance(one, str)],
+            waiting=number(told.get("waiting")),
+            spooled=number(told.get("spooled")),
+            agents=[words(one) for one in as_list(told.get("agents"))[:_MOST_AGENTS]],
         )
 
     async def log(self, host_id: str, lines: int = 50, *, by: str | None = None) -> HostLog:
         """The last lines that a machine's relay has logged; needs the power `read` there."""
         told = await self.ask(host_id, "log", {"lines": lines}, by=by)
-        found = [one for one in as_list(told.get("lines")) if isinstance(one, str)]
-        return HostLog(found[-lines:])
+        return HostLog([words(one) for one in as_list(told.get("lines"))[-lines:]])
 
     async def _append(self, host_id: str, told: Entry) -> None:
         await self.requests.record(host_id, told)

@@ -3,7 +3,8 @@
 import logging
 from pathlib import Path
 
-from callboard.relay.machine import MOST_LINES, LogTail, Machine, installed_in
+from callboard.board.hook_backlog import backlog_in
+from callboard.relay.machine import MOST_LINES, LogTail, Machine, installed_in, spooled_in
 from callboard.server.logs import without_secrets
 from callboard.testing.fake_clock import FakeClock
 
@@ -45,6 +46,14 @@ def test_a_server_leaves_secrets_out():
     tail = LogTail(without_secrets)
     logger_with(tail).info("sent cb_abcdefghijklmnop")
     assert "abcdefgh" not in tail.last(1)[0]
+
+
+def test_the_spool_is_counted_as_elsewhere(tmp_path: Path):
+    assert spooled_in(tmp_path) == 0
+    for name in ("spool/a.json", "spool/b.json", "spool/c.part", "spool/claimed/x/d.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert spooled_in(tmp_path) == backlog_in(tmp_path).hooks == 3
 
 
 async def test_a_folder_that_is_broken_says_nothing(tmp_path: Path):
