@@ -22,6 +22,7 @@ from tests.servers import serving
 import callboard.__main__
 import callboard.hookclient
 import callboard.relay.__main__ as relay_process
+from callboard.relay.settings import read_settings
 
 AS_MAC = ["-m", "tests.as_mac", "--run"]
 MAC_COMMAND = [*AS_MAC, str(callboard.__main__.__file__)]
@@ -168,6 +169,23 @@ async def on_server(server, *words, expected=0):
     told, _ = await process.communicate()
     assert process.returncode == expected, told
     return told.decode()
+
+
+async def test_a_token_without_its_secret_is_shown(tmp_path, monkeypatch):
+    async with (
+        serving(tmp_path / "t.db") as server,
+        relaying(tmp_path / "mac", "ada-mac", server) as relay,
+    ):
+        await hosts(server, connected=True)
+        assert "without its relay's secret" not in await on_server(server, "hosts")
+        token = read_settings(relay.folder).token
+        async with server.client() as http:
+            stolen = {"Authorization": f"Bearer {token}"}
+            told = await http.post("/relay/commands", json={"name": "x"}, headers=stolen)
+        assert told.status_code == 401
+        shown = " ".join((await on_server(server, "hosts")).split())
+        assert "someone used the token of ada-mac without its relay's secret" in shown
+        assert "callboard token list" in shown
 
 
 async def test_a_machine_is_asked_how_it_is(tmp_path, monkeypatch):
