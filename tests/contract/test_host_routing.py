@@ -113,6 +113,20 @@ async def test_the_relay_may_move_to_the_other_server_meanwhile(servers: Servers
     assert (await asked).version == "0.1.0"
 
 
+async def test_a_server_that_stopped_takes_nothing(servers: Servers):
+    servers.first.stopping.set()
+    await servers.first.serving
+    asked = asyncio.create_task(servers.second.board.hosts.ask(MACHINE, "check", {}))
+    servers.first.way = servers.second.port
+    await servers.first.cut_relay()
+    servers.first.start_relay()
+    try:
+        assert (await asked)["version"] == "0.1.0"
+    except HostUnreachable:  # It had left before it was asked.
+        await servers.second.host(connected=True)
+        assert (await servers.second.board.hosts.check(MACHINE)).version == "0.1.0"
+
+
 async def test_no_server_claims_what_none_has_done(servers: Servers):
     servers.first.stopping_relay.set()
     await servers.first.relaying

@@ -8,6 +8,7 @@ what servers share. An event in the stream of the machine tells them to look, an
 import asyncio
 import json
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -105,7 +106,8 @@ class HostRequests:
             stop()
             del self._waiting[request.id]
             self._forget(request.id)
-            await state.take(_AWAITED, request.id)
+            with suppress(StoreError):  # It expires.
+                await state.take(_AWAITED, request.id)
         return _value(result.result(), request, name)
 
     async def _pass_on(self, request: HostRequest, by: str | None) -> None:
@@ -161,11 +163,9 @@ class HostRequests:
         task.add_done_callback(self._tasks.discard)
 
     async def _look_again(self, host_id: str) -> None:
-        try:
+        # If the log is away, who asked is told that the machine was not reached in time.
+        with suppress(StoreError):
             await self._look(host_id)
-        except StoreError:
-            # Who asked is told that it was not reached in time.
-            return
 
     async def _look(self, host_id: str) -> None:
         kind, state = _ASKS + host_id, self._log.server_state

@@ -222,6 +222,7 @@ class Relays:
         streams, self._streams = self._streams, {}
         for stream in streams.values():
             stream.closed.set()
+            self.hosts.requests.leave(stream.host.id)
         for task in (*self._tasks, self._following):
             if task is not None:
                 task.cancel()
