@@ -102,7 +102,7 @@ async def test_the_machine_keeps_its_secret(world: World):
         await connected(world)
         await world.cut_relay()
     assert (await world.host()).contested_at is None
-    assert (world.folder / "relay" / "secret").stat().st_mode & 0o777 == 0o600
+    assert (world.folder / "relay" / "relay.json.secret").stat().st_mode & 0o777 == 0o600
 
 
 async def test_a_thief_who_is_first_is_noticed(world: World):
@@ -123,7 +123,7 @@ async def test_a_machine_that_is_paired_again_has_a_new_secret(world: World):
     await world.board.tokens.revoke(token.id)
     await world.cut_relay()
     await world.host(connected=False)
-    (world.folder / "relay" / "secret").unlink()
+    (world.folder / "relay" / "relay.json.secret").unlink()
     await world.pair()
     await connected(world)
     assert await take_commands(world) == 401

@@ -45,7 +45,8 @@ def secret_of(folder: Path) -> str:
 
     A server that has heard it once doesn't accept the machine's token without it.
     """
-    file = folder / "secret"
+    # Named like this, it is among the files that agents are not to read.
+    file = folder / f"{settings_file(folder).name}.secret"
     try:
         return read(file, _LARGEST).decode("ascii", "replace")
     except FileNotFoundError:
