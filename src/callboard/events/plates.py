@@ -37,6 +37,10 @@ HOST_CONNECTED: Final = EventName("host_connected", payloads.HostConnectedPayloa
 """In a stream of the host, not of a plate."""
 HOST_DISCONNECTED: Final = EventName("host_disconnected", payloads.HostDisconnectedPayload)
 
+HOST_REMOVED: Final = EventName("host_removed", payloads.HostRemovedPayload)
+
+OF_HOSTS: Final[frozenset[str]] = frozenset({HOST_CONNECTED, HOST_DISCONNECTED, HOST_REMOVED})
+
 FROM_AGENTS: Final[frozenset[str]] = frozenset(
     {
         SESSION_START,

@@ -13,7 +13,11 @@ from callboard.events.codec import dump_json
 from callboard.events.envelope import Event, Json
 from callboard.events.json_values import as_object
 from callboard.events.payloads import agents, people, workflow
-from callboard.events.payloads.plates import HostConnectedPayload, HostDisconnectedPayload
+from callboard.events.payloads.plates import (
+    HostConnectedPayload,
+    HostDisconnectedPayload,
+    HostRemovedPayload,
+)
 from callboard.events.rows import Cell, Change, Drop, Put, RowChange
 
 Changes = list[RowChange]
@@ -332,6 +336,10 @@ def _host_disconnected(payload: HostDisconnectedPayload, event: Event) -> Change
     return [Change("hosts", {"id": payload["host"]}, values)]
 
 
+def _host_removed(payload: HostRemovedPayload, event: Event) -> Changes:
+    return [Drop("hosts", {"id": payload["host"]})]
+
+
 @lru_cache(maxsize=256)  # There are a few dozen, used by hundreds of events a second.
 def _column(key: str) -> str:
     if key == "plateId":
@@ -383,5 +391,6 @@ _HANDLERS: Final = dict(
         names.TASK_COMPLETED.to(_task_completed),
         plates.HOST_CONNECTED.to(_host_connected),
         plates.HOST_DISCONNECTED.to(_host_disconnected),
+        plates.HOST_REMOVED.to(_host_removed),
     )
 ) | dict.fromkeys(plates.ALL, _plate)

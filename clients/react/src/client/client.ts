@@ -128,6 +128,8 @@ export interface CallboardClient {
   changePlate(plateId: string, change: wire.PlateChange): Promise<wire.Plate>
   /** Take it off the board; a session that starts on it brings it back. */
   dismissPlate(plateId: string): Promise<void>
+  /** The machines with a relay, by name, and whether they can be reached. */
+  listHosts(signal?: AbortSignal): Promise<ReadonlyArray<wire.RelayHost>>
   /** What happened to a plate after a position, at most 1000; `nextAfter` when there is more. */
   getPlateEvents(plateId: string, after?: number, signal?: AbortSignal): Promise<wire.EventsPage>
   /** Read a session's events until its end, over as many connections as that takes. */
@@ -248,6 +250,9 @@ function plates(http: Transport) {
       http.patch<wire.Plate>(plate(id), change),
     async dismissPlate(id: string) {
       await http.delete(plate(id))
+    },
+    async listHosts(signal?: AbortSignal) {
+      return (await http.get<wire.RelayHostList>('/hosts', {}, signal)).hosts
     },
     getPlateEvents: (id: string, after?: number, signal?: AbortSignal) =>
       http.get<wire.EventsPage>(plate(id, '/events'), { after }, signal),

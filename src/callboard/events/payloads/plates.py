@@ -256,6 +256,12 @@ class HostDisconnectedPayload(TypedDict):
     """When it was last reachable, in milliseconds."""
 
 
+class HostRemovedPayload(TypedDict):
+    """Someone removed a machine. It can report again after it was paired again."""
+
+    host: str
+
+
 class PlateDetails(
     PromptSubmitPayload,
     ToolStartPayload,
