@@ -22,6 +22,10 @@ class RemoteHosts:
         """The machines with a relay, by name."""
         return RelayHostList.from_wire(await self._transport.get("/hosts")).hosts
 
+    async def remove(self, host_id: str) -> None:
+        """Take a machine off the board: revoke its tokens, dismiss its plates, forget its relay."""
+        await self._transport.delete(f"/hosts/{quote(host_id, safe='')}")
+
 
 class RemotePlates:
     """What `Callboard.plates` does, over HTTP."""

@@ -235,6 +235,12 @@ class RelayHello(RequestBody):
     holds: Annotated[list[str], Field(max_length=1000)] = []
 
 
+class PairingRequest(RequestBody):
+    """A code to create. server: its address for the machine that will use the code."""
+
+    server: Annotated[str, Field(max_length=1000, pattern=r"^[!-~]+$")] = "URL"
+
+
 class PairRequest(RequestBody):
     """A machine that has a code. host: its permanent id. name: what people call it."""
 

@@ -13,11 +13,7 @@ from callboard.events.codec import dump_json
 from callboard.events.envelope import Event, Json
 from callboard.events.json_values import as_object
 from callboard.events.payloads import agents, people, workflow
-from callboard.events.payloads.plates import (
-    HostConnectedPayload,
-    HostDisconnectedPayload,
-    HostRemovedPayload,
-)
+from callboard.events.payloads.plates import HostConnectedPayload, HostDisconnectedPayload
 from callboard.events.rows import Cell, Change, Drop, Put, RowChange
 
 Changes = list[RowChange]
@@ -336,8 +332,8 @@ def _host_disconnected(payload: HostDisconnectedPayload, event: Event) -> Change
     return [Change("hosts", {"id": payload["host"]}, values)]
 
 
-def _host_removed(payload: HostRemovedPayload, event: Event) -> Changes:
-    return [Drop("hosts", {"id": payload["host"]})]
+def _host_removed(payload: object, event: Event) -> Changes:
+    return [Drop("hosts", {"stream": event.session_id})]
 
 
 @lru_cache(maxsize=256)  # There are a few dozen, used by hundreds of events a second.

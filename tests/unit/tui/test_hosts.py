@@ -15,7 +15,9 @@ from callboard.tui.listing import columns
 from callboard.tui.rows import matches, plate_row
 from callboard.tui.whereabouts import whereabouts
 
-ATLAS = RelayHost("atlas000", "atlas", "0.1.0", True, to_ms(ago()))
+ATLAS = RelayHost(
+    id="atlas000", name="atlas", version="0.1.0", connected=True, seen_at=to_ms(ago())
+)
 GONE = replace(ATLAS, connected=False, seen_at=to_ms(ago(minutes=3)))
 
 

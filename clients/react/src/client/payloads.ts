@@ -136,6 +136,11 @@ export interface HostDisconnectedPayload {
   readonly seenAt: number
 }
 
+/** Someone removed a machine. It can report again after it was paired again. */
+export interface HostRemovedPayload {
+  readonly host: string
+}
+
 /** An answer to a coding agent was accepted. No other answer will be. Its outcome is not known yet. */
 export interface InputAcceptedPayload {
   readonly as?: string
@@ -1015,6 +1020,7 @@ export interface PlateEventPayloads {
   'plate_dismissed': PlateDismissedPayload
   'host_connected': HostConnectedPayload
   'host_disconnected': HostDisconnectedPayload
+  'host_removed': HostRemovedPayload
 }
 
 /** Every name that this version knows. */
@@ -1041,4 +1047,5 @@ export const plateEventNames: ReadonlyArray<keyof PlateEventPayloads> = [
   'plate_dismissed',
   'host_connected',
   'host_disconnected',
+  'host_removed',
 ]

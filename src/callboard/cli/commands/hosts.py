@@ -1,4 +1,4 @@
-"""`callboard hosts`."""
+"""`callboard hosts [list|remove]`."""
 
 import click
 
@@ -6,20 +6,52 @@ from callboard.board.protocol import Board
 from callboard.board.relay_hosts import RelayHost
 from callboard.cli import options
 from callboard.cli.format import ago, one_line
-from callboard.cli.printing import Cell, print_json, print_table
+from callboard.cli.printing import Cell, print_json, print_result, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
+from callboard.errors import ConflictError
 from callboard.events.moments import from_ms
 
 
 @click.command("hosts")
+@click.argument("action", type=click.Choice(["list", "remove"]), default="list")
+@click.argument("host", metavar="[HOST]", required=False)
 @options.anywhere
-def command(place: Target, as_json: bool) -> None:
-    """List the machines whose coding agents are on the board.
+def command(action: str, host: str | None, place: Target, as_json: bool) -> None:
+    """List the machines whose coding agents are on the board, or remove one.
 
-    Machines that can't be reached are listed with when they were last seen.
+    Machines that can't be reached are listed with when they were last seen. `remove` takes a
+    machine's name or id: its tokens are revoked, its agents leave the board, and its relay stops.
+    It can be paired again.
     """
+    if action == "list":
+        if host is not None:
+            raise click.UsageError("Give HOST only with `remove`.")
+        return _list(place, as_json)
+    if host is None:
+        raise click.UsageError(f"Missing argument 'HOST'. List them: {place.command('hosts')}")
+    return _remove(place, host, as_json)
 
+
+def _remove(place: Target, named: str, as_json: bool) -> None:
+    async def remove(board: Board) -> tuple[str, str]:
+        found = [one for one in await board.hosts.list() if named in (one.id, one.name)]
+        if len(found) > 1:
+            ids = ", ".join(one.id for one in found)
+            raise ConflictError(
+                f"Several machines are called {named!r}. Give one of their ids: {ids}"
+            )
+        # One that only has a token is not in the list.
+        id, name = (found[0].id, found[0].name) if found else (named, named)
+        await board.hosts.remove(id)
+        return id, name
+
+    id, name = place.ask(remove)
+    said = f"Removed {one_line(name)}. If it should report again, pair it again."
+    print_result(as_json, {"ok": True, "id": id}, said)
+
+
+def _list(place: Target, as_json: bool) -> None:
     async def look(board: Board) -> tuple[list[RelayHost], int]:
         return await board.hosts.list(), board.clock.now_ms()
 
