@@ -130,6 +130,10 @@ export interface CallboardClient {
   dismissPlate(plateId: string): Promise<void>
   /** The machines with a relay, by name, and whether they can be reached. */
   listHosts(signal?: AbortSignal): Promise<ReadonlyArray<wire.RelayHost>>
+  /** Revoke a machine's tokens, and take it and its plates off the board; needs `admin`. */
+  removeHost(id: string): Promise<void>
+  /** Create a code with which one machine can be paired; needs the scope `admin`. */
+  createPairingCode(request?: wire.PairingRequest): Promise<wire.PairingOffer>
   /** What happened to a plate after a position, at most 1000; `nextAfter` when there is more. */
   getPlateEvents(plateId: string, after?: number, signal?: AbortSignal): Promise<wire.EventsPage>
   /** Read a session's events until its end, over as many connections as that takes. */
@@ -254,6 +258,11 @@ function plates(http: Transport) {
     async listHosts(signal?: AbortSignal) {
       return (await http.get<wire.RelayHostList>('/hosts', {}, signal)).hosts
     },
+    async removeHost(id: string) {
+      await http.delete(`/hosts/${part(id)}`)
+    },
+    createPairingCode: (request: wire.PairingRequest = {}) =>
+      http.post<wire.PairingOffer>('/pairing', request),
     getPlateEvents: (id: string, after?: number, signal?: AbortSignal) =>
       http.get<wire.EventsPage>(plate(id, '/events'), { after }, signal),
   }

@@ -778,7 +778,9 @@ export interface TeamHost {
   /** Coding agent sessions that are not closed. */
   readonly plateCount: number
   readonly tokenCount: number
-  /** When a session on it last changed. */
+  /** Whether it can be reached; null if it has no relay. */
+  readonly connected: boolean | null
+  /** When it was last reached, or a session on it changed if it has no relay. */
   readonly lastSeen: string | null
 }
 
