@@ -8,7 +8,7 @@ export const text = {
   summary: (open: number, needy: number) =>
     `${open === 0 ? 'No agents' : plural(open, 'agent')} · ${needs(needy)}`,
   search: 'Filter agents',
-  searchHint: 'Filter by name, project, branch, agent or host',
+  searchHint: 'Filter by name, project, agent or host',
   sort: 'Sort',
   orders: { waiting: 'Longest wait', latest: 'Latest change', project: 'Project' },
   noMatch: 'No matching agents',
