@@ -186,9 +186,7 @@ export function createClient(options: ClientOptions): CallboardClient {
     ...settings(http),
     ...streams(http),
     tail: (id, after) => tailed((listener) => client.follow(id, { ...listener, after })),
-    async listWorkflows(signal) {
-      return (await http.get<wire.Workflows>('/workflows', {}, signal)).workflows
-    },
+    listWorkflows: listed<wire.Workflows, 'workflows'>(http, 'workflows'),
     getOverview: (period = {}, signal) => http.get('/overview', { ...period }, signal),
     getWorkflowStats: (id, period = {}, signal) =>
       http.get(`/workflows/${part(id)}/stats`, { ...period }, signal),
@@ -203,6 +201,11 @@ export function createClient(options: ClientOptions): CallboardClient {
 const session = (id: string, what = '') => `/sessions/${part(id)}${what}`
 const interaction = (id: string, what = '') => `/interactions/${part(id)}${what}`
 const plate = (id: string, what = '') => `/plates/${part(id)}${what}`
+
+/** Gets a list from the route that is named like its key in the response. */
+function listed<T, K extends keyof T & string>(http: Transport, key: K) {
+  return async (signal?: AbortSignal) => (await http.get<T>(`/${key}`, {}, signal))[key]
+}
 
 function sessions(http: Transport) {
   const forked = (how: string) => (id: string, at?: wire.ForkAt, options?: ForkOptions) =>
@@ -245,9 +248,7 @@ function sessions(http: Transport) {
 
 function plates(http: Transport) {
   return {
-    async listPlates(signal?: AbortSignal) {
-      return (await http.get<wire.Plates>('/plates', {}, signal)).plates
-    },
+    listPlates: listed<wire.Plates, 'plates'>(http, 'plates'),
     getBacklog: (signal?: AbortSignal) => http.get<wire.HookBacklog>('/plates/backlog', {}, signal),
     getPlate: (id: string, signal?: AbortSignal) => http.get<wire.Plate>(plate(id), {}, signal),
     changePlate: (id: string, change: wire.PlateChange) =>
@@ -255,13 +256,11 @@ function plates(http: Transport) {
     async dismissPlate(id: string) {
       await http.delete(plate(id))
     },
-    async listHosts(signal?: AbortSignal) {
-      return (await http.get<wire.RelayHostList>('/hosts', {}, signal)).hosts
-    },
+    listHosts: listed<wire.RelayHostList, 'hosts'>(http, 'hosts'),
     async removeHost(id: string) {
       await http.delete(`/hosts/${part(id)}`)
     },
-    createPairingCode: (request: wire.PairingRequest = {}) =>
+    createPairingCode: (request?: wire.PairingRequest) =>
       http.post<wire.PairingOffer>('/pairing', request),
     getPlateEvents: (id: string, after?: number, signal?: AbortSignal) =>
       http.get<wire.EventsPage>(plate(id, '/events'), { after }, signal),
@@ -272,9 +271,7 @@ function settings(http: Transport) {
   const hooks = (agent: string, what: string) => `/settings/hooks/${part(agent)}/${what}`
   return {
     getMe: (signal?: AbortSignal) => http.get<wire.TokenHolder>('/me', {}, signal),
-    async listTokens(signal?: AbortSignal) {
-      return (await http.get<wire.TokenList>('/tokens', {}, signal)).tokens
-    },
+    listTokens: listed<wire.TokenList, 'tokens'>(http, 'tokens'),
     getTeam: (signal?: AbortSignal) => http.get<wire.Team>('/team', {}, signal),
     createToken: (token: wire.TokenRequest) => http.post<wire.NewToken>('/tokens', token),
     revokeToken: (id: string) => http.delete<wire.Token>(`/tokens/${part(id)}`),
