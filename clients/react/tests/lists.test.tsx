@@ -107,7 +107,7 @@ describe('the others', () => {
       fetch(`${board.baseUrl}${path}`, { method: 'POST', body: JSON.stringify(body), ...more })
     const json = { 'Content-Type': 'application/json' }
 
-    const { code, command, qr } = await board.createPairingCode({ server: 'https://b.example' })
+    const { code, command, qr } = await board.createPairing({ server: 'https://b.example' })
     expect(command).toBe(`callboard relay --server https://b.example --pair ${code}`)
     expect(qr.every((row) => row.length === qr.length)).toBe(true)
     const machine = { code, host: 'machine1', name: 'ada-mac' }

@@ -15,8 +15,7 @@ export function PairHost() {
   const [isOpen, setOpen] = useState(false)
   const { mutate, data, isPending, error } = useMutation({
     // Relays talk to another machine only over HTTPS.
-    mutationFn: () =>
-      client.createPairingCode(isSecure() ? { server: window.location.origin } : {}),
+    mutationFn: () => client.createPairing(isSecure() ? { server: window.location.origin } : {}),
   })
   const open = () => {
     setOpen(true)

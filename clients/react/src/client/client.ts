@@ -133,7 +133,7 @@ export interface CallboardClient {
   /** Revoke a machine's tokens, and take it and its plates off the board; needs `admin`. */
   removeHost(id: string): Promise<void>
   /** Create a code with which one machine can be paired; needs the scope `admin`. */
-  createPairingCode(request?: wire.PairingRequest): Promise<wire.PairingOffer>
+  createPairing(request?: wire.PairingRequest): Promise<wire.PairingOffer>
   /** What happened to a plate after a position, at most 1000; `nextAfter` when there is more. */
   getPlateEvents(plateId: string, after?: number, signal?: AbortSignal): Promise<wire.EventsPage>
   /** Read a session's events until its end, over as many connections as that takes. */
@@ -253,15 +253,13 @@ function plates(http: Transport) {
     getPlate: (id: string, signal?: AbortSignal) => http.get<wire.Plate>(plate(id), {}, signal),
     changePlate: (id: string, change: wire.PlateChange) =>
       http.patch<wire.Plate>(plate(id), change),
+    async removeHost(id: string) {
+      await http.delete(`/hosts/${part(id)}`)
+    },
     async dismissPlate(id: string) {
       await http.delete(plate(id))
     },
     listHosts: listed<wire.RelayHostList, 'hosts'>(http, 'hosts'),
-    async removeHost(id: string) {
-      await http.delete(`/hosts/${part(id)}`)
-    },
-    createPairingCode: (request?: wire.PairingRequest) =>
-      http.post<wire.PairingOffer>('/pairing', request),
     getPlateEvents: (id: string, after?: number, signal?: AbortSignal) =>
       http.get<wire.EventsPage>(plate(id, '/events'), { after }, signal),
   }
@@ -274,6 +272,8 @@ function settings(http: Transport) {
     listTokens: listed<wire.TokenList, 'tokens'>(http, 'tokens'),
     getTeam: (signal?: AbortSignal) => http.get<wire.Team>('/team', {}, signal),
     createToken: (token: wire.TokenRequest) => http.post<wire.NewToken>('/tokens', token),
+    createPairing: (request?: wire.PairingRequest) =>
+      http.post<wire.PairingOffer>('/pairing', request),
     revokeToken: (id: string) => http.delete<wire.Token>(`/tokens/${part(id)}`),
     async listLimits(filters: { readonly sessionId?: string } = {}, signal?: AbortSignal) {
       return (await http.get<wire.LimitList>('/limits', filters, signal)).limits
