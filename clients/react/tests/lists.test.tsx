@@ -102,7 +102,7 @@ describe('the others', () => {
   it('list the machines that report, and say which can be reached', async () => {
     const board = client()
     const { result } = renderHook(() => useHosts(), { wrapper: page() })
-    const here = () => result.current.hostOf('machine1')
+    const here = () => result.current.hosts.find((one) => one.id === 'machine1')
     const post = (path: string, body: unknown, more: RequestInit = {}) =>
       fetch(`${board.baseUrl}${path}`, { method: 'POST', body: JSON.stringify(body), ...more })
     const json = { 'Content-Type': 'application/json' }
@@ -120,7 +120,7 @@ describe('the others', () => {
     gone.abort()
     await waitFor(() => expect(here()?.connected).toBe(false), { timeout: 20_000 })
     await board.removeHost('machine1')
-    await waitFor(() => expect(here()).toBeNull())
+    await waitFor(() => expect(here()).toBeUndefined())
     await expect(board.removeHost('machine1')).rejects.toThrow(NotFound)
   }, 30_000)
 

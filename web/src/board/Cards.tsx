@@ -13,7 +13,7 @@ import { to } from '../router/route'
 import type { Plate } from '../server/types'
 import { KEYS } from '../shell/keys'
 import { useShortcut } from '../shell/shortcuts'
-import { unreachableSince } from './hosts'
+import { unreachableHost } from './hosts'
 import { PlateCard } from './PlateCard'
 import { text } from './text'
 
@@ -35,7 +35,7 @@ interface Props {
 
 /** The cards, and the one that was chosen with the keys. It is known by its id: cards move. */
 export function Cards({ open, closed, isUnfolded, onFold, showsHosts }: Props) {
-  const { hostOf } = useHosts()
+  const { hosts } = useHosts()
   const shown = isUnfolded ? [...open, ...closed] : open
   const ids = shown.map((plate) => plate.plateId)
   if (closed.length > 0) ids.splice(open.length, 0, FOLD)
@@ -60,7 +60,7 @@ export function Cards({ open, closed, isUnfolded, onFold, showsHosts }: Props) {
             plate={plate}
             chosen={plate.plateId === chosen}
             showsHost={showsHosts}
-            lostSince={unreachableSince(plate, hostOf(plate.host))}
+            lostSince={unreachableHost(plate, hosts)?.seenAt ?? null}
           />
         ) : (
           <FoldButton count={closed.length} isUnfolded={isUnfolded} onFold={onFold} />

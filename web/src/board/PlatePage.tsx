@@ -13,7 +13,7 @@ import { problemOf } from '../server/queries'
 import type { Plate } from '../server/types'
 import { usePageName } from '../shell/useTitle'
 import { answersOf } from './answers'
-import { unreachableSince } from './hosts'
+import { unreachableHost } from './hosts'
 import { agentName, titleOf } from './names'
 import { PlateActions } from './PlateActions'
 import { PlateAsk } from './PlateAsk'
@@ -60,7 +60,7 @@ function useSeen(plate: Plate | undefined): void {
 
 function Opened({ plate }: { readonly plate: Plate }) {
   const last = useLastAnswer(plate.plateId)
-  const lostSince = unreachableSince(plate, useHosts().hostOf(plate.host))
+  const lostSince = unreachableHost(plate, useHosts().hosts)?.seenAt
   return (
     <>
       <header className="plate__page">
@@ -69,7 +69,7 @@ function Opened({ plate }: { readonly plate: Plate }) {
             {titleOf(plate)} {plate.pinned && <PinIcon />}
           </h1>
           <p className="row">
-            <PlateStatus plate={plate} isStale={lostSince !== null} />
+            <PlateStatus plate={plate} isStale={lostSince !== undefined} />
             {lostSince && <Unreachable since={lostSince} />}
             <span className="quiet">
               {agentName(plate.agent)}, <Ago moment={plate.updatedAt} />

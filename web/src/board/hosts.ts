@@ -6,19 +6,19 @@ export function areOnSeveralHosts(plates: ReadonlyArray<Pick<Plate, 'host'>>): b
   return new Set(plates.map((plate) => plate.host)).size > 1
 }
 
-/** Since when a plate's machine can't be reached; null while it can, and for closed plates. */
-export function unreachableSince(
-  plate: Pick<Plate, 'status'>,
-  host: RelayHost | null,
-): string | null {
-  return host === null || host.connected || plate.status === 'closed' ? null : host.seenAt
+/** The machine of a plate, if that can't be reached now and the plate isn't closed. */
+export function unreachableHost(
+  plate: Pick<Plate, 'status' | 'host'>,
+  hosts: ReadonlyArray<RelayHost>,
+): RelayHost | null {
+  if (plate.status === 'closed') return null
+  return hosts.find((one) => one.id === plate.host && !one.connected) ?? null
 }
 
 /** The name of the machine that a plate is on, if that can't be reached now; otherwise null. */
 export function useUnreachableHost(plateId: string | null): string | null {
   const { plates } = useBoard()
-  const { hostOf } = useHosts()
+  const { hosts } = useHosts()
   const plate = plates.find((one) => one.plateId === plateId)
-  const host = plate ? hostOf(plate.host) : null
-  return plate && host && unreachableSince(plate, host) !== null ? host.name : null
+  return plate ? (unreachableHost(plate, hosts)?.name ?? null) : null
 }

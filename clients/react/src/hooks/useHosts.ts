@@ -11,10 +11,11 @@ const EVERY_MS = 15_000
 
 /** The machines whose relays report coding agents to the server. */
 export interface UseHostsResult {
-  /** By name. While one is not `connected`, what its plates show may be old: since `seenAt`. */
+  /**
+   * By name; `plate.host` is the `id` of one, or of the server's own machine, which needs no relay.
+   * While one is not `connected`, what its plates show may be old: since `seenAt`.
+   */
   readonly hosts: ReadonlyArray<RelayHost>
-  /** The host with this id, as in `plate.host`; null for the server's own, which needs no relay. */
-  readonly hostOf: (id: string) => RelayHost | null
   readonly isLoading: boolean
   readonly error: Error | null
   /** Ask the server again. */
@@ -33,10 +34,8 @@ export function useHosts(): UseHostsResult {
     refetchInterval: EVERY_MS,
     retry,
   })
-  const hosts = data ?? NONE
   return {
-    hosts,
-    hostOf: useCallback((id: string) => hosts.find((one) => one.id === id) ?? null, [hosts]),
+    hosts: data ?? NONE,
     isLoading,
     error: error ?? feed.error,
     refetch: useCallback(() => void refetch(), [refetch]),
