@@ -27,6 +27,7 @@ ALONE: dict[str, str] = {
     "client.limits": "each part of the board has its client",
     "client.tokens": "each part of the board has its client",
     "server.routes.limits": "routes have one module for each resource",
+    "server.routes.hosts": "routes have one module for each resource",
     "server.routes.status": "routes have one module for each resource",
     "log.postgres.owners": "each part of a log's contract has its module",
     "vendors.gemini.transcript": "what a client writes is read in its own package",

@@ -10,7 +10,7 @@ from callboard.board.human import Human
 from callboard.board.limits import AgentLimits
 from callboard.board.pairing import Pairing
 from callboard.board.plates import Plates
-from callboard.board.relay_hosts import RelayHosts
+from callboard.board.relay_hosts import HostTraces, RelayHosts
 from callboard.board.tokens import AccessTokens
 from callboard.clock import Clock, SystemClock
 from callboard.drivers.execution import Execution, Runtime, Starting
@@ -65,7 +65,7 @@ class Callboard(SessionReader):
         self.plates = Plates(log, self.clock, local_host)
         self.tokens = AccessTokens(log.tokens, self.clock)
         self.limits = AgentLimits(log.slots)
-        self.hosts = RelayHosts(log, self.clock)
+        self.hosts = RelayHosts(log, self.clock, HostTraces(self.tokens, self.plates).remove)
         self.pairing = Pairing(log.server_state, self.tokens, self.clock)
         self.statistics = Statistics(log, self.clock)
         self.driver = LocalDriver(log, self.workflows, self.clock)

@@ -2,11 +2,14 @@
 
 import asyncio
 import os
+import re
 import signal
 import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +19,15 @@ from tests.acceptance.cli_process import CallboardCommand
 
 from callboard import Callboard
 from callboard.board.hook_folders import hooks_folder, make_folders, spool_folder
+from callboard.board.hosts import Host
 from callboard.board.spool.claims import SpoolTurn
+from callboard.events.moments import to_ms
 from callboard.log.sqlite.setup import live_folder
 from callboard.log.write_lock import Turnstile
 from callboard.vendors.agents import VENDORS
 
 TOKEN = "cb_a-token-for-tests"
+NOON_MS = to_ms(datetime(2026, 1, 31, 12, tzinfo=UTC))
 
 
 @pytest.fixture
@@ -79,6 +85,42 @@ def test_a_table_with_who_needs_a_person_first(command: CallboardCommand):
     assert note.startswith("No server is running")
     assert note.endswith("callboard serve --db t.db")
     assert "× closed" in command.here("plates", "--all").out
+
+
+def from_machines(folder: Path, *names: str) -> None:
+    """What relays of other machines told, which no server is connected to now."""
+
+    async def hear() -> None:
+        async with Callboard.open(folder / "t.db") as board:
+            for name in names:
+                host = Host(f"{name}0000", name)
+                told = VENDORS["claude"].translate(payload("SessionStart", name, source="startup"))
+                assert told is not None
+                await board.plates.hear(replace(told, host=host.id, host_name=name))
+                await board.hosts.connected(host, "0.1.0")
+                await board.hosts.disconnected(host.id, NOON_MS)
+
+    asyncio.run(hear())
+
+
+def test_machines_are_named_once_there_are_two_of_them(command: CallboardCommand):
+    from_machines(command.folder, "atlas")
+    assert " host " not in command.here("plates").out.splitlines()[0]
+    from_machines(command.folder, "mira")
+    head, *lines = command.here("plates").out.splitlines()
+    assert head.split()[:4] == ["plate", "status", "project", "host"]
+    assert [name for line in lines for name in ("atlas", "mira") if f" {name} " in line] == [
+        "mira",
+        "atlas",
+    ]
+
+
+def test_an_unreachable_machine_is_shown_as_unreachable(command: CallboardCommand):
+    from_machines(command.folder, "atlas")
+    line = command.here("plates").out.splitlines()[1]
+    assert re.search(r"– idle .* Unreachable · last seen \d+ d ago", line)
+    (one,) = command.here("plates", "--json").json
+    assert (one["status"], one["unreachableSince"]) == ("idle", "2026-01-31T12:00:00.000Z")
 
 
 def test_when_all_are_closed_it_says_so(command: CallboardCommand):

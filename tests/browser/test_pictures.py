@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
@@ -10,10 +11,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import pytest
 from playwright.async_api import Browser, expect
 from tests.browser.looks import KEPT
-from tests.browser.people import at_a_browser
+from tests.browser.people import Person, at_a_browser
 from tests.browser.story import answer, wait_until
+from tests.browser.test_settings import become_admin
+from tests.held_hooks import bash, hook, living_agent
+from tests.relays import RelayProcess, printed, relaying
 from tests.servers import Server, serving
 
 from callboard.board.demo.playing import DemoHook, scripts
@@ -93,17 +98,75 @@ async def _fork(server: Server) -> None:
     await wait_until(server, "queue-study-short", "completed")
 
 
-async def test_every_picture(browser: Browser, tmp_path: Path):
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+async def take(person: Person, name: str) -> None:
+    """Keep a picture of the page, once it has come to rest."""
     folder = Path(os.environ[KEPT])
     folder.mkdir(parents=True, exist_ok=True)
-    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    await expect(person.page.locator("[aria-busy=true]")).to_have_count(0)
+    await person.page.evaluate("document.fonts.ready")
+    await person.page.screenshot(path=folder / f"{name}.png")
+
+
+async def test_every_picture(browser: Browser, tmp_path: Path):
     async with demo(tmp_path) as (server, ids):
-        for scheme in schemes:
+        for scheme in SCHEMES:
             async with at_a_browser(browser, server, color_scheme=scheme) as person:
                 for name, picture in PICTURES.items():
                     await person.page.set_viewport_size({"width": 1280, "height": picture.height})
                     await person.visit(picture.path.format(**ids))
                     await expect(person.page.get_by_role("main")).to_contain_text(picture.says)
-                    await expect(person.page.locator("[aria-busy=true]")).to_have_count(0)
-                    await person.page.evaluate("document.fonts.ready")
-                    await person.page.screenshot(path=folder / f"{name}-{scheme}.png")
+                    await take(person, f"{name}-{scheme}")
+
+
+async def work(relay: RelayProcess, project: str, prompt: str) -> None:
+    """An agent of a machine starts to work."""
+    told = {"session_id": project, "cwd": f"/srv/{project}"}
+    await printed(await relay.hook(hook("SessionStart", source="startup", **told)))
+    await printed(await relay.hook(hook("UserPromptSubmit", prompt=prompt, **told)))
+
+
+async def give_tokens(server: Server) -> None:
+    people = [
+        {"name": "ada’s laptop", "person": "ada", "scope": "answer", "groups": ["release"]},
+        {"name": "ci", "scope": "operate", "expiresInMs": 30 * 86_400_000},
+    ]
+    async with server.client() as admin:
+        for one in people:
+            (await admin.post("/tokens", json=one)).raise_for_status()
+
+
+async def test_pictures_of_several_machines(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(KEPT, str(Path(os.environ[KEPT]).absolute()))
+    monkeypatch.chdir(tmp_path)  # Else the agents would be on the branch that is checked out here.
+    async with (
+        living_agent(monkeypatch),
+        serving(tmp_path / "x.db", env={"LOGNAME": "dana"}) as server,
+        relaying(tmp_path / "atlas", "atlas", server) as atlas,
+        relaying(tmp_path / "mira", "mira", server) as mira,
+        relaying(tmp_path / "studio", "studio", server) as studio,
+    ):
+        await work(mira, "search", "Speed up the index")
+        await work(studio, "docs", "Fix broken links")
+        await work(atlas, "shop", "Remove the old build")
+        asks = bash("PermissionRequest", session_id="shop", cwd="/srv/shop")
+        held = await atlas.hook(asks, "--hold")
+        await give_tokens(server)
+        await mira.stop()
+        for scheme in SCHEMES:
+            async with at_a_browser(browser, server, color_scheme=scheme) as person:
+                await person.page.set_viewport_size({"width": 1280, "height": 640})
+                await person.visit("board")
+                await person.sees(re.compile("Unreachable"))
+                await expect(person.button("Allow")).to_be_visible()
+                await take(person, f"hosts-{scheme}")
+                await become_admin(person, server)
+                await person.page.set_viewport_size({"width": 1280, "height": 1180})
+                await person.visit("people")
+                await person.sees(re.compile("Unreachable"))
+                await take(person, f"people-{scheme}")
+        held.kill()

@@ -873,3 +873,13 @@ async def queued(board: Board, session: str) -> list[AgentSlot]:
 
 async def test_the_clock_tells_the_time(board: Board):
     assert board.clock.now_ms() > 0
+
+
+async def test_a_removed_machine_loses_its_tokens(board: Board):
+    host = f"host{short_id()}"
+    made = await board.tokens.create("atlas", "hook", host=host)
+    await board.hosts.remove(host)
+    assert made.token.id not in [one.id for one in await board.tokens.list()]
+    assert host not in [one.id for one in await board.hosts.list()]
+    with pytest.raises(NotFound, match="callboard hosts"):
+        await board.hosts.remove(host)

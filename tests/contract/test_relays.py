@@ -13,7 +13,7 @@ from tests.held_hooks import PATIENCE, bash, behavior, hook
 from tests.relay_world import World, paired, sleeping_agent, until
 from tests.relays import printed
 
-from callboard.errors import Forbidden
+from callboard.errors import ConflictError, Forbidden
 from callboard.interactions.records import Interaction
 from callboard.relay.uplink import RelayRefused
 
@@ -97,6 +97,27 @@ async def test_a_revoked_token_stops_the_relay(world: World, agent: int):
     async with asyncio.timeout(PATIENCE):
         with pytest.raises(RelayRefused, match="revoked"):
             await asyncio.shield(world.relaying)
+
+
+async def test_a_removed_machine_stops_and_can_be_paired_again(world: World, agent: int):
+    held = await world.hook(agent, bash("PermissionRequest"), "--hold")
+    asked = await world.question()
+    await world.board.hosts.remove("machine1")
+    async with asyncio.timeout(PATIENCE):
+        with pytest.raises(RelayRefused, match=r"revoked.*callboard pair"):
+            await asyncio.shield(world.relaying)
+    assert await world.board.hosts.list() == []
+    assert await world.board.plates.all() == []
+    assert asked.id not in [one.id for one in await world.board.inbox()]
+    assert await printed(held) is None
+    await world.pair()
+    world.start_relay()
+    await world.host(connected=True, name="ada-mac")
+
+
+async def test_the_servers_own_machine_cannot_be_removed(world: World):
+    with pytest.raises(ConflictError, match="own machine"):
+        await world.board.hosts.remove(world.board.plates.host().id)
 
 
 async def test_a_relay_cannot_answer(world: World, agent: int):

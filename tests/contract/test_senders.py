@@ -229,6 +229,13 @@ async def test_an_agent_on_the_board_cannot_approve_what_a_workflow_asks(server:
         assert await send(job, users.as_user()) == "200"
 
 
+async def test_an_agent_cannot_pair_a_machine(server: Server):
+    async with agent(*users.as_user()) as attacker, asking(server, attacker.pid, "pair"):
+        job = yes(server, "/pairing", {"server": "https://board.example"})
+        assert await attacker.send(job) == "403"
+        assert await send(job, users.as_user()) == "201"
+
+
 async def test_an_agent_that_claims_to_be_another_process_is_known(server: Server):
     """A hook with another start or another process, once the agent has reported its own."""
     assert server.process is not None

@@ -78,6 +78,8 @@ async def test_each_part_needs_its_scope(http: httpx.AsyncClient, server: Server
             assert tuple(got) == statuses, scope
             made = await client.post("/tokens", json={"name": "x", "scope": "read"})
             assert made.status_code == 403
+            assert (await client.post("/pairing", json={})).status_code == 403
+            assert (await client.delete("/hosts/atlas")).status_code == 403
 
 
 async def test_the_team_lists_people_and_hosts(http: httpx.AsyncClient, server: Server):

@@ -15,7 +15,7 @@ from tests.faults.conftest import CHILD
 from tests.faults.log_process import counting
 from tests.faults.processes import heard, kill
 from tests.postgres import PostgresServer, running_server
-from tests.sites import can_make_namespaces
+from tests.sites import HAS_NAMESPACES
 from tools.postgres_server import FAST
 
 from callboard.clock import SystemClock
@@ -123,12 +123,11 @@ async def claimed(log: PostgresLog) -> float:
 
 
 @pytest.mark.long
+@pytest.mark.skipif(not HAS_NAMESPACES, reason="only root on Linux has network namespaces")
 @pytest.mark.parametrize("is_busy", [False, True])
 async def test_a_host_that_is_cut_off_is_replaced_after_it_stopped_its_agents(
     server: PostgresServer, is_busy: bool
 ):
-    if not can_make_namespaces():
-        pytest.skip("the system doesn't let us make namespaces")
     url, log = server.create(), None
     with cable() as host:
         there = url.replace("127.0.0.1", SERVER)

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import {
   AlreadyAnswered,
   Claimed,
+  NotFound,
   SessionNotFound,
+  useHosts,
   useInbox,
   useInteraction,
   useSession,
@@ -96,6 +98,31 @@ describe('the others', () => {
     const trip = result.current.workflows.find((one) => one.id === 'trip')
     expect(trip?.edges).toContainEqual({ from: 'plan', to: 'book', taken: 'sometimes' })
   })
+
+  it('list the machines that report, and say which can be reached', async () => {
+    const board = client()
+    const { result } = renderHook(() => useHosts(), { wrapper: page() })
+    const here = () => result.current.hosts.find((one) => one.id === 'machine1')
+    const post = (path: string, body: unknown, more: RequestInit = {}) =>
+      fetch(`${board.baseUrl}${path}`, { method: 'POST', body: JSON.stringify(body), ...more })
+    const json = { 'Content-Type': 'application/json' }
+
+    const { code, command, qr } = await board.createPairing({ server: 'https://b.example' })
+    expect(command).toBe(`callboard relay --server https://b.example --pair ${code}`)
+    expect(qr.every((row) => row.length === qr.length)).toBe(true)
+    const machine = { code, host: 'machine1', name: 'ada-mac' }
+    const paired = await (await post('/relay/pair', machine, { headers: json })).json()
+    const gone = new AbortController()
+    const headers = { ...json, Authorization: `Bearer ${paired.token}` }
+    await post('/relay/commands', { name: 'ada-mac' }, { headers, signal: gone.signal })
+    await waitFor(() => expect(here()).toMatchObject({ name: 'ada-mac', connected: true }))
+
+    gone.abort()
+    await waitFor(() => expect(here()?.connected).toBe(false), { timeout: 20_000 })
+    await board.removeHost('machine1')
+    await waitFor(() => expect(here()).toBeUndefined())
+    await expect(board.removeHost('machine1')).rejects.toThrow(NotFound)
+  }, 30_000)
 
   it('list the workers, and who drives a session', async () => {
     const { result } = renderHook(() => useWorkers(), { wrapper: page() })

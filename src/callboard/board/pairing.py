@@ -9,6 +9,7 @@ import hmac
 import json
 from dataclasses import dataclass
 from hashlib import sha256
+from shlex import quote
 from typing import Final
 
 from callboard.board.tokens import AccessTokens
@@ -115,6 +116,11 @@ class Pairing:
             "Too many attempts to pair. Wait a minute, and make another code: callboard pair",
             retry_after=60,
         )
+
+
+def pair_command(server: str, code: str) -> str:
+    """What to run on the machine to pair. server: its address for that machine."""
+    return f"callboard relay --server {quote(server)} --pair {code}"
 
 
 def plain(code: str) -> str:

@@ -2,15 +2,21 @@
 
 import hmac
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from callboard.board.host_requests import WITHIN, Deliver, HostRequests, new_request, number, words
 from callboard.board.hosts import Host, local_host
 from callboard.clock import Clock
-from callboard.errors import HostUnreachable, NotFound, Unauthenticated
+from callboard.errors import (
+    ConflictError,
+    HostUnreachable,
+    NotFound,
+    PlateNotFound,
+    Unauthenticated,
+)
 from callboard.events import plates as events
 from callboard.events.event_name import Entry
 from callboard.events.json_values import Object, as_list
@@ -18,6 +24,10 @@ from callboard.events.payloads.plates import HostConnectedPayload
 from callboard.events.rows import Query, Row
 from callboard.events.shapes import Millis, Shape
 from callboard.log.protocol import EventLog
+
+if TYPE_CHECKING:
+    from callboard.board.plates import Plates
+    from callboard.board.tokens import AccessTokens
 
 _KIND: Final = "relay"
 _MOST_AGENTS: Final = 20
@@ -94,12 +104,53 @@ class BoardHosts(Protocol):
         """The last lines that a machine's relay has logged; needs the power `read` there."""
         ...
 
+    async def remove(self, host_id: str) -> None:
+        """Take a machine off the board: revoke its tokens, dismiss its plates, forget its relay.
+
+        NotFound if the board doesn't know it; ConflictError for the server's own machine.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HostTraces:
+    """The traces of machines. They are removed in the order in which they could come back."""
+
+    tokens: "AccessTokens"
+    plates: "Plates"
+
+    async def remove(self, host_id: str) -> bool:
+        """Revoke a machine's tokens and dismiss its plates. Returns whether there were any.
+
+        ConflictError for the machine that this runs on: its agents report without a relay.
+        """
+        if host_id == self.plates.host().id:
+            raise ConflictError("This is the server's own machine, which can't be removed.")
+        tokens = [one for one in await self.tokens.list() if one.host == host_id]
+        for token in tokens:
+            await self.tokens.revoke(token.id)
+        plates = [one for one in await self.plates.all() if one.host == host_id]
+        for plate in plates:
+            for pending in plate.pending:
+                if pending.id is not None:
+                    # Its relay lets go of the hook, so only the terminal can answer now.
+                    await self.plates.let_wait(pending.id)
+            try:
+                await self.plates.dismiss(plate.plate_id)
+            except PlateNotFound:
+                continue
+        return bool(tokens or plates)
+
 
 class RelayHosts:
     """Knows them from the log. Its shared state shows which server a relay is connected to."""
 
-    def __init__(self, log: EventLog, clock: Clock) -> None:
+    def __init__(
+        self, log: EventLog, clock: Clock, remove_traces: Callable[[str], Awaitable[bool]]
+    ) -> None:
+        """remove_traces: removes what else the board has of a host; returns whether it had any."""
         self._log = log
+        self._remove_traces = remove_traces
         self._clock = clock
         self._here: set[str] = set()
         self._bound: dict[str, str] = {}
@@ -119,6 +170,14 @@ class RelayHosts:
         held = here | await self._log.server_state.held_elsewhere(_KIND, away)
         found = [await self._host(row, row["id"] in held) for row in rows]
         return sorted(found, key=lambda one: (one.name, one.id))
+
+    async def remove(self, host_id: str) -> None:
+        """Take a machine off the board: revoke its tokens, dismiss its plates, forget its relay."""
+        known, traces = await self._row(host_id), await self._remove_traces(host_id)
+        if known is None and not traces:
+            raise NotFound(f"There is no machine {host_id!r}. List them: callboard hosts")
+        if known is not None:
+            await self._append(host_id, events.HOST_REMOVED({"host": host_id}))
 
     async def _host(self, row: Row, is_held: bool) -> RelayHost:
         seen_at: int = self._clock.now_ms() if is_held else row["seen_at"]

@@ -29,6 +29,7 @@ STYLES = {
     "name": "bold",
     "command": "cyan",
     "faint": "dim",
+    "qr": "bright_white on black",
 }
 """Meanings, with their styles."""
 

@@ -32,6 +32,10 @@ class RemoteHosts:
         path = f"/hosts/{quote(host_id, safe='')}/log"
         return HostLog.from_wire(await self._transport.post(path, {"lines": lines}))
 
+    async def remove(self, host_id: str) -> None:
+        """Take a machine off the board: revoke its tokens, dismiss its plates, forget its relay."""
+        await self._transport.delete(f"/hosts/{quote(host_id, safe='')}")
+
 
 class RemotePlates:
     """What `Callboard.plates` does, over HTTP."""

@@ -40,6 +40,10 @@ HOST_ASKED: Final = EventName("host_asked", payloads.HostAskedPayload)
 HOST_ANSWERED: Final = EventName("host_answered", payloads.HostAnsweredPayload)
 HOST_DISCONNECTED: Final = EventName("host_disconnected", payloads.HostDisconnectedPayload)
 
+HOST_REMOVED: Final = EventName("host_removed", payloads.HostRemovedPayload)
+
+OF_HOSTS: Final[frozenset[str]] = frozenset({HOST_CONNECTED, HOST_DISCONNECTED, HOST_REMOVED})
+
 FROM_AGENTS: Final[frozenset[str]] = frozenset(
     {
         SESSION_START,

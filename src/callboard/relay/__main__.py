@@ -30,7 +30,9 @@ def main(folder: str, version: str) -> int:
     except RelayRefused as refused:
         again = "callboard relay --server URL --pair CODE"
         sys.stderr.write(
-            f"The server doesn't accept this machine: {refused}\nPair it again: {again}\n"
+            f"The server doesn't accept this machine: {refused}\n"
+            f"Pair it again: {again}\n"
+            "Or, if it should not report anymore: callboard hooks uninstall --server URL\n"
         )
         return 0 if os.environ.get(BY_LAUNCHD) else REVOKED
     except CallboardError as error:

@@ -18,6 +18,7 @@ from callboard.server.problems import callboard_problem, of_error, store_away
 from callboard.server.routes import (
     control,
     hooks,
+    hosts,
     interactions,
     limits,
     login,
@@ -53,6 +54,7 @@ ROUTERS = (
     streams.router,
     interactions.router,
     plates.router,
+    hosts.router,
     relays.router,
     limits.router,
     login.router,

@@ -23,6 +23,7 @@ from callboard.engine.inbox import Inbox
 from callboard.errors import NotFound, Overloaded, StoreError
 from callboard.events.envelope import Event
 from callboard.events.json_values import Object, as_text
+from callboard.events.plates import HOST_REMOVED
 from callboard.ids import short_id
 from callboard.log.protocol import EventLog
 from callboard.vendors.agents import VENDORS
@@ -205,6 +206,12 @@ class Relays:
             self.hosts.requests.leave(stream.host.id)
             self._start(self._miss(stream.host.id, seen_at))
 
+    def dismiss(self, host_id: str) -> None:
+        """End a relay's stream, because its token was revoked: it hears that when it asks again."""
+        stream = self._streams.get(host_id)
+        if stream is not None:
+            stream.closed.set()
+
     async def _miss(self, host_id: str, seen_at: int) -> None:
         await self._clock.sleep(COMES_BACK_WITHIN)
         while True:
@@ -287,6 +294,9 @@ class Relays:
                 await self._clock.sleep(_TRY_AGAIN)
 
     async def _heard(self, event: Event) -> None:
+        if event.name == HOST_REMOVED:
+            self.dismiss(as_text(event.payload.get("host")))
+            return
         is_question = event.name.startswith("input:")
         if not is_question and "plate" not in event.payload:
             return

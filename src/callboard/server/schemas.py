@@ -244,6 +244,12 @@ class HostLogRequest(RequestBody):
     lines: Annotated[int, Field(ge=1, le=200)] = 50
 
 
+class PairingRequest(RequestBody):
+    """A code to create. server: its address for the machine that will use the code."""
+
+    server: Annotated[str, Field(max_length=1000, pattern=r"^[!-~]+$")] = "URL"
+
+
 class PairRequest(RequestBody):
     """A machine that has a code. host: its permanent id. name: what people call it."""
 

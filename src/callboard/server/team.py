@@ -1,6 +1,6 @@
 """The people who use a board, and the hosts that its coding agents run on; pure.
 
-Both follow from what is known anyway: tokens, sign-ins and plates.
+Both follow from what is known anyway: tokens, sign-ins, relays and plates.
 """
 
 from collections.abc import Iterable
@@ -9,6 +9,7 @@ from typing import Annotated
 
 from callboard.board.hosts import Host
 from callboard.board.plate import Plate
+from callboard.board.relay_hosts import RelayHost
 from callboard.events.access import Scope, Token, highest
 from callboard.events.shapes import Millis, Shape
 from callboard.server.access.sign_ins import PersonSeen
@@ -35,7 +36,10 @@ class TeamHost(Shape):
     is_server: Annotated[bool, "Whether the server that answers runs on it."]
     plate_count: Annotated[int, "Coding agent sessions that are not closed."]
     token_count: int
-    last_seen: Annotated[Millis | None, "When a session on it last changed."]
+    connected: Annotated[bool | None, "Whether it can be reached; null if it has no relay."]
+    last_seen: Annotated[
+        Millis | None, "When it was last reached, or a session on it changed if it has no relay."
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +75,38 @@ def _member(person: str, tokens: list[Token], seen: PersonSeen | None) -> TeamMe
     )
 
 
-def team_hosts(plates: Iterable[Plate], tokens: Iterable[Token], here: Host) -> list[TeamHost]:
+def team_hosts(
+    plates: Iterable[Plate], tokens: Iterable[Token], relays: Iterable[RelayHost], here: Host
+) -> list[TeamHost]:
     """Every host that something is known about."""
-    found: dict[str, list[Plate]] = {here.id: []}
+    relay_of = {relay.id: relay for relay in relays}
+    found: dict[str, list[Plate]] = {id: [] for id in (here.id, *relay_of)}
     for plate in plates:
         found.setdefault(plate.host, []).append(plate)
     limits = [token.host for token in tokens if token.host is not None]
     for host in limits:
         found.setdefault(host, [])
-    hosts = [_host(id, of, limits.count(id), here) for id, of in found.items()]
+    hosts = [_host(id, of, limits.count(id), here, relay_of.get(id)) for id, of in found.items()]
     return sorted(hosts, key=lambda one: (not one.is_server, one.name, one.id))
 
 
-def _host(id: str, plates: list[Plate], token_count: int, here: Host) -> TeamHost:
+def _host(
+    id: str, plates: list[Plate], token_count: int, here: Host, relay: RelayHost | None
+) -> TeamHost:
     latest = max(plates, key=lambda one: one.updated_at, default=None)
-    name = here.name if id == here.id else latest.host_name if latest is not None else id
+    name, last_seen = id, None
+    if latest is not None:
+        name, last_seen = latest.host_name, latest.updated_at
+    if relay is not None:
+        name, last_seen = relay.name, relay.seen_at
+    if id == here.id:
+        name = here.name
     return TeamHost(
         id=id,
         name=name or id,
         is_server=id == here.id,
         plate_count=sum(plate.status != "closed" for plate in plates),
         token_count=token_count,
-        last_seen=None if latest is None else latest.updated_at,
+        connected=None if relay is None else relay.connected,
+        last_seen=last_seen,
     )

@@ -13,11 +13,7 @@ from callboard.events.codec import dump_json
 from callboard.events.envelope import Event, Json
 from callboard.events.json_values import as_object
 from callboard.events.payloads import agents, people, workflow
-from callboard.events.payloads.plates import (
-    HostConnectedPayload,
-    HostContestedPayload,
-    HostDisconnectedPayload,
-)
+from callboard.events.payloads.plates import HostConnectedPayload, HostDisconnectedPayload
 from callboard.events.rows import Cell, Change, Drop, Put, RowChange
 
 Changes = list[RowChange]
@@ -339,8 +335,12 @@ def _host_disconnected(payload: HostDisconnectedPayload, event: Event) -> Change
     return [Change("hosts", {"id": payload["host"]}, values)]
 
 
-def _host_contested(payload: HostContestedPayload, event: Event) -> Changes:
-    return [Change("hosts", {"id": payload["host"]}, {"contested_at": event.at_ms})]
+def _host_contested(payload: object, event: Event) -> Changes:
+    return [Change("hosts", {"stream": event.session_id}, {"contested_at": event.at_ms})]
+
+
+def _host_removed(payload: object, event: Event) -> Changes:
+    return [Drop("hosts", {"stream": event.session_id})]
 
 
 @lru_cache(maxsize=256)  # There are a few dozen, used by hundreds of events a second.
@@ -395,5 +395,6 @@ _HANDLERS: Final = dict(
         plates.HOST_CONNECTED.to(_host_connected),
         plates.HOST_CONTESTED.to(_host_contested),
         plates.HOST_DISCONNECTED.to(_host_disconnected),
+        plates.HOST_REMOVED.to(_host_removed),
     )
 ) | dict.fromkeys(plates.ALL, _plate)

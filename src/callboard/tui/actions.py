@@ -22,6 +22,7 @@ from callboard.tui.terminals import folder_of, go_to, resume_command, run_here
 from callboard.tui.text import laid_out, one_line
 from callboard.tui.text_screen import TextScreen
 from callboard.tui.verdict_dialog import RulingDialog
+from callboard.tui.whereabouts import ANSWERS_WAIT
 
 _LONGEST = 300
 """Characters of a prompt in a notification, from its start and end."""
@@ -165,6 +166,9 @@ class ActingApp(App[None]):
                 self._answer(question, value)
 
         self.push_screen(dialog, decided)
+        if row.place.is_lost:
+            said = f"{row.place.name} is unreachable. {ANSWERS_WAIT}"
+            self.notify(said, severity="warning", markup=False)
         return None
 
     def _answer(self, question: Interaction, value: object) -> None:

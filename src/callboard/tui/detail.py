@@ -18,6 +18,7 @@ from callboard.interactions.configs import KIND
 from callboard.interactions.records import Interaction, Receipt
 from callboard.tui.rows import Row, attending
 from callboard.tui.text import BLANK, StyledLine, age, clipped, home_path, laid_out, lines, one_line
+from callboard.tui.whereabouts import ANSWERS_WAIT, unreachable
 
 _FAINT: Final = "$faint"
 _INDENT: Final = "  "
@@ -62,7 +63,7 @@ class Detail(VerticalScroll):
 
     def _draw(self) -> None:
         row, width = self._row, self.scrollable_content_region.width
-        shown = (row, "" if row is None else age(row.at_ms, self._now_ms), width)
+        shown = (row, "" if row is None else _ages(row, self._now_ms), width)
         if shown == self._shown or not width:
             return
         self._shown = shown
@@ -70,9 +71,15 @@ class Detail(VerticalScroll):
         self.query_one(Static).update(text)
 
 
+def _ages(row: Row, now_ms: int) -> str:
+    """What changes with time."""
+    lost_at = row.place.lost_at_ms
+    return f"{age(row.at_ms, now_ms)} {'' if lost_at is None else age(lost_at, now_ms)}"
+
+
 def told(row: Row, now_ms: int) -> list[StyledLine]:
     """A row in full."""
-    found = [_heading(row, now_ms)]
+    found = [_heading(row, now_ms), *_lost(row, now_ms)]
     for section in _sections(row):
         if lines_of := list(section):
             found += [BLANK, *lines_of]
@@ -97,13 +104,22 @@ def _sections(row: Row) -> Iterator[Iterator[StyledLine]]:
         yield _said("Last message", plate.last_message)
     if plate.prompt:
         yield _said("Asked", plate.prompt)
-    yield _facts(plate)
+    yield _facts(plate, row.host)
 
 
 def _heading(row: Row, now_ms: int) -> StyledLine:
     standing = f"{row.standing.sign} {row.standing.word}  "
     title = f"{row.title}  {age(row.at_ms, now_ms)}"
     return StyledLine(title, "bold", standing, _LOOKS[row.standing.look])
+
+
+def _lost(row: Row, now_ms: int) -> Iterator[StyledLine]:
+    """That its machine can't be reached, so that all of this is how it was then."""
+    if row.place.lost_at_ms is None:
+        return
+    yield StyledLine(unreachable(f"{age(row.place.lost_at_ms, now_ms)} ago"), "bold $error")
+    if row.questions or (row.answered is not None and row.answered.receipt == "pending"):
+        yield StyledLine(ANSWERS_WAIT, _FAINT)
 
 
 def asked(question: Interaction, bounds: Bounds | None = None) -> Iterator[StyledLine]:
@@ -182,12 +198,13 @@ def _background(plate: Plate) -> Iterator[StyledLine]:
         yield StyledLine(about, "", f"  ● {kind}  ", "$primary")
 
 
-def _facts(plate: Plate) -> Iterator[StyledLine]:
+def _facts(plate: Plate, host: str) -> Iterator[StyledLine]:
     """Facts about the agent and where it runs."""
     told = {
         "Folder": home_path(plate.project_path),
         "Branch": plate.git_branch,
         "Agent": " · ".join(one for one in (plate.agent, plate.model) if one),
+        "Host": host,
         "Pane": plate.tmux_target,
         "Session": plate.session_id,
     }

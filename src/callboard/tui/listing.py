@@ -16,6 +16,7 @@ from textual.strip import Strip
 from callboard.clock import Clock
 from callboard.tui.rows import GROUPS, Row, as_held
 from callboard.tui.text import age, fitted
+from callboard.tui.whereabouts import unreachable
 
 _ROOM_FOR_HEADINGS: Final = 10
 """Lines; a shorter list has no headings."""
@@ -33,13 +34,26 @@ _FIXED: Final = {"mark": 2, "status": 10, "todo": 5, "age": 4}
 _GAP: Final = 1
 _NARROWEST_ASKS: Final = 24
 # In the order in which they are dropped, last first, with the width from which there is room.
-_FROM: Final = {"agent": 84, "branch": 96, "tool": 112}
-_ORDER: Final = ("mark", "status", "title", "asks", "tool", "todo", "branch", "agent", "age")
+_FROM: Final = {"host": 76, "agent": 84, "branch": 96, "tool": 112}
+_ORDER: Final = (
+    "mark",
+    "status",
+    "title",
+    "asks",
+    "tool",
+    "todo",
+    "branch",
+    "agent",
+    "host",
+    "age",
+)
 
 
-def columns(width: int) -> list[Column]:
+def columns(width: int, *, with_host: bool = False) -> list[Column]:
     """The columns of a list of this width. They fill it exactly."""
     widths = dict(_FIXED)
+    if with_host and width >= _FROM["host"]:
+        widths["host"] = 10
     if width >= _FROM["agent"]:
         widths["agent"] = 8
     if width >= _FROM["tool"]:
@@ -127,6 +141,8 @@ class Listing(ScrollView, can_focus=True):
     # ------------------------------------------------------------------ lines
 
     def _arrange(self) -> None:
+        hosts = any(row.host for row in self._rows)
+        self._columns = columns(self.size.width, with_host=hosts)
         self._lines = []
         headings = self.size.height >= _ROOM_FOR_HEADINGS
         group: int | None = None
@@ -157,7 +173,6 @@ class Listing(ScrollView, can_focus=True):
 
     def on_resize(self, event: events.Resize) -> None:
         """Fit the columns."""
-        self._columns = columns(self.size.width)
         self._arrange()
         self._reveal()
 
@@ -232,7 +247,9 @@ class Listing(ScrollView, can_focus=True):
             case "mark":
                 return ("•" if row.unseen else " ") + ("▴" if row.pinned else " "), "mark"
             case "status":
-                return f"{row.standing.sign} {row.standing.word}", row.standing.look
+                # What it was when its machine was last seen.
+                look = "faint" if row.place.is_lost else row.standing.look
+                return f"{row.standing.sign} {row.standing.word}", look
             case "title":
                 return row.title, "closed" if row.closed else "title"
             case "asks":
@@ -245,4 +262,8 @@ class Listing(ScrollView, can_focus=True):
     def _asks(self, row: Row) -> str:
         """What it asks; if the tool has no column of its own, with the running tool first."""
         has_column = any(column.name == "tool" for column in self._columns)
-        return f"{row.tool}: {row.asks}" if row.tool and not has_column else row.asks
+        said = f"{row.tool}: {row.asks}" if row.tool and not has_column else row.asks
+        if row.place.lost_at_ms is None:
+            return said
+        lost = unreachable(f"{age(row.place.lost_at_ms, self._clock.now_ms())} ago")
+        return f"{lost} · {said}" if said else lost

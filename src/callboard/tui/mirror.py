@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from callboard.board.hook_backlog import NO_BACKLOG
 from callboard.clock import Clock
@@ -14,9 +14,11 @@ from callboard.events.json_values import as_text
 from callboard.interactions.records import Interaction
 from callboard.tui.rows import Row, plate_of, plate_row, question_row
 from callboard.tui.source import Source
+from callboard.tui.whereabouts import Place, whereabouts
 
 if TYPE_CHECKING:
     from callboard.board.plate import Plate
+    from callboard.board.relay_hosts import RelayHost
     from callboard.engine.sessions import SessionInfo
 
 _BREATH: Final = 0.1
@@ -31,6 +33,15 @@ _MOST_ANSWERS: Final = 500
 _ABOUT_QUESTIONS: Final = ("input:", "workflow:", "session:titled")
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 5.0
+
+
+class _MadeOf(NamedTuple):
+    """What a plate's row was built from."""
+
+    plate: "Plate"
+    asked: Sequence[Interaction]
+    answered: Interaction | None
+    place: Place
 
 
 class Mirror:
@@ -59,7 +70,8 @@ class Mirror:
         self._settled = settled
         self._answered: dict[str, Interaction] = {}
         self._corrected: set[str] = set()
-        self._made_of: dict[str, tuple[Plate, Sequence[Interaction], Interaction | None]] = {}
+        self._made_of: dict[str, _MadeOf] = {}
+        self._hosts: Sequence[RelayHost] = ()
         self._plates: dict[str, Plate] = {}
         self._questions: dict[str, Interaction] = {}
         self._sessions: dict[str, SessionInfo] = {}
@@ -67,6 +79,7 @@ class Mirror:
         self._dirty: set[str] = set()
         self._all_dirty = False
         self._questions_dirty = False
+        self._hosts_dirty = False
         self._news = asyncio.Event()
         self._looking = False
         self._pause = _FIRST_PAUSE
@@ -117,6 +130,8 @@ class Mirror:
             self._all_dirty = True
         elif event.name in plate_events.ALL:
             self._dirty.add(event.session_id)
+        elif event.name in plate_events.OF_HOSTS:
+            self._hosts_dirty = True
         elif event.name.startswith(_ABOUT_QUESTIONS):
             self._questions_dirty = True
             if event.name == names.CORRECTED:
@@ -157,6 +172,9 @@ class Mirror:
             self._plates = {one.plate_id: one for one in await self._source.plates()}
         else:
             await self._look_at(dirty)
+        hosts_changed, self._hosts_dirty = self._hosts_dirty, False
+        if everything or hosts_changed:
+            self._hosts = await self._source.hosts()
         if everything or asked or dirty:
             questions, sessions = await self._source.waiting(self._take_unsettled())
             self._questions = {one.id: one for one in questions if one.status == "pending"}
@@ -208,9 +226,11 @@ class Mirror:
                 row = question_row(question, self._sessions.get(question.session_id or ""))
                 rows[row.key] = row
         last_answers = {plate_of(one): one for one in self._answered.values()}
+        places = whereabouts(self._plates.values(), self._hosts)
         for plate_id, plate in self._plates.items():
             known = self._rows.get(f"plate:{plate_id}")
-            made_of = (plate, asked.get(plate_id, ()), last_answers.get(plate_id))
+            questions, answered = asked.get(plate_id, ()), last_answers.get(plate_id)
+            made_of = _MadeOf(plate, questions, answered, places[plate_id])
             if known is None or self._made_of.get(plate_id) != made_of:
                 known = plate_row(*made_of)
                 self._made_of[plate_id] = made_of

@@ -16,6 +16,7 @@ from callboard.interactions.kinds import Manner, manner_of
 from callboard.interactions.outcomes import form_of
 from callboard.interactions.records import Interaction
 from callboard.tui.text import one_line
+from callboard.tui.whereabouts import HERE, Place
 from callboard.vendors.fields import word
 
 NEEDS: Final = 0
@@ -59,7 +60,7 @@ class Row:
 
     key: identifies it, however it changes. at_ms: since when it has this status.
     asks: what it asks, otherwise what it is about. questions: those that can be answered here.
-    answered: its last answer, with the receipt.
+    answered: its last answer, with the receipt. place: the machine of its agent.
     """
 
     key: str
@@ -79,6 +80,12 @@ class Row:
     questions: tuple[Interaction, ...] = ()
     answered: Interaction | None = None
     plate: Plate | None = None
+    place: Place = HERE
+
+    @property
+    def host(self) -> str:
+        """The name of its machine; empty if the board has agents on only one."""
+        return self.place.label
 
     @property
     def question(self) -> Interaction | None:
@@ -122,7 +129,10 @@ def attending(question: Interaction) -> str:
 
 
 def plate_row(
-    plate: Plate, asked: Sequence[Interaction] = (), answered: Interaction | None = None
+    plate: Plate,
+    asked: Sequence[Interaction] = (),
+    answered: Interaction | None = None,
+    place: Place = HERE,
 ) -> Row:
     """A plate's row, with its client's questions that can be answered here.
 
@@ -151,6 +161,7 @@ def plate_row(
         questions=tuple(questions),
         answered=last,
         plate=plate,
+        place=place,
     )
 
 
@@ -262,7 +273,10 @@ _PRESSING: Final = {"needs": 0, "failed": 1, "done": 2}
 def matches(row: Row, sought: str) -> bool:
     """Whether the row contains every word of the filter."""
     text = " ".join(
-        (row.title, row.path, row.branch, row.agent, row.standing.word, row.asks, row.tool)
+        (
+            *(row.title, row.path, row.branch, row.agent, row.standing.word, row.asks, row.tool),
+            row.place.name,
+        )
     ).casefold()
     return all(word in text for word in sought.casefold().split())
 

@@ -7,6 +7,7 @@ from typing import Final, TypedDict
 from callboard.board.hook_backlog import HookBacklog
 from callboard.board.plate import Plate
 from callboard.board.protocol import Board
+from callboard.board.relay_hosts import RelayHost
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import InteractionNotFound, PlateNotFound
 from callboard.events.envelope import Event
@@ -46,6 +47,10 @@ class Source:
     async def backlog(self) -> HookBacklog:
         """What agents have reported that no plate shows yet."""
         return await self._board.plates.backlog()
+
+    async def hosts(self) -> Sequence[RelayHost]:
+        """The machines with a relay."""
+        return await self._board.hosts.list()
 
     async def plate(self, plate_id: str) -> Plate | None:
         """One plate; None if it is no longer on the board."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from callboard.board.hosts import Host
 from callboard.board.plate import Plate
+from callboard.board.relay_hosts import RelayHost
 from callboard.events.access import Token
 from callboard.server.access.sign_ins import PersonSeen
 from callboard.server.team import team_hosts, team_members
@@ -59,9 +60,21 @@ def test_hosts_come_from_plates_and_tokens_and_this_one_is_first():
         plate("atlas000", host_name="atlas", updated_at=3, status="running"),
         plate("atlas000", host_name="Atlas", updated_at=5, status="closed"),
     ]
-    found = team_hosts(plates, [token("relay", scope="hook", host="mira")], HERE)
+    found = team_hosts(plates, [token("relay", scope="hook", host="mira")], [], HERE)
     assert [one.name for one in found] == ["desk", "Atlas", "mira"]
     desk, atlas, mira = found
     assert (desk.is_server, desk.plate_count, desk.last_seen) == (True, 0, None)
     assert (atlas.plate_count, atlas.token_count, atlas.last_seen) == (1, 0, 5)
     assert (mira.id, mira.token_count, mira.last_seen) == ("mira", 1, None)
+    assert mira.connected is None
+
+
+def test_a_relay_knows_the_name_of_its_host_and_when_it_was_there():
+    plates = [plate("atlas000", host_name="old", updated_at=3)]
+    relays = [
+        RelayHost(id="atlas000", name="atlas", version="1", connected=False, seen_at=7),
+        RelayHost(id="mira0000", name="mira", version="1", connected=True, seen_at=9),
+    ]
+    _, atlas, mira = team_hosts(plates, [], relays, HERE)
+    assert (atlas.name, atlas.connected, atlas.last_seen) == ("atlas", False, 7)
+    assert (mira.name, mira.connected, mira.last_seen) == ("mira", True, 9)

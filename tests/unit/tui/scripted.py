@@ -10,6 +10,7 @@ from tests.interactions import interaction
 
 from callboard.board.hook_backlog import NO_BACKLOG, HookBacklog
 from callboard.board.plate import Plate
+from callboard.board.relay_hosts import RelayHost
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import AlreadyAnswered, CallboardError, ServerUnreachable
 from callboard.events import plates
@@ -103,6 +104,7 @@ class ScriptedSource(Source):
         self.questions = {one.id: one for one in questions}
         self.sessions = list(sessions)
         self.unread = NO_BACKLOG
+        self.relay_hosts: list[RelayHost] = []
         self.answers: list[tuple[str, Any]] = []
         self.changes: list[tuple[str, Any]] = []
         self.looks: list[str] = []
@@ -119,6 +121,9 @@ class ScriptedSource(Source):
 
     async def backlog(self) -> HookBacklog:
         return self.unread
+
+    async def hosts(self) -> list[RelayHost]:
+        return list(self.relay_hosts)
 
     async def plate(self, plate_id: str) -> Plate | None:
         self._look(plate_id)

@@ -10,6 +10,7 @@ import type { Plate } from '../server/types'
 import { KEYS } from '../shell/keys'
 import { useShortcut } from '../shell/shortcuts'
 import { Cards } from './Cards'
+import { areOnSeveralHosts } from './hosts'
 import { fits } from './names'
 import { nextOrder, ORDERS, type Order, ordered, orderOf } from './order'
 import { text } from './text'
@@ -64,6 +65,7 @@ export function BoardPage() {
         closed={closed}
         isUnfolded={isUnfolded || Boolean(q)}
         onFold={() => setUnfolded(!isUnfolded)}
+        showsHosts={areOnSeveralHosts(plates)}
       />
     </div>
   )

@@ -1,3 +1,4 @@
+import { useHosts } from '@callboard/react'
 import { defaultRangeExtractor, type Range, useWindowVirtualizer } from '@tanstack/react-virtual'
 import {
   type CSSProperties,
@@ -12,6 +13,7 @@ import { to } from '../router/route'
 import type { Plate } from '../server/types'
 import { KEYS } from '../shell/keys'
 import { useShortcut } from '../shell/shortcuts'
+import { unreachableHost } from './hosts'
 import { PlateCard } from './PlateCard'
 import { text } from './text'
 
@@ -27,10 +29,13 @@ interface Props {
   readonly closed: ReadonlyArray<Plate>
   readonly isUnfolded: boolean
   readonly onFold: () => void
+  /** Whether to say which machine a card's agent is on. */
+  readonly showsHosts: boolean
 }
 
 /** The cards, and the one that was chosen with the keys. It is known by its id: cards move. */
-export function Cards({ open, closed, isUnfolded, onFold }: Props) {
+export function Cards({ open, closed, isUnfolded, onFold, showsHosts }: Props) {
+  const { hosts } = useHosts()
   const shown = isUnfolded ? [...open, ...closed] : open
   const ids = shown.map((plate) => plate.plateId)
   if (closed.length > 0) ids.splice(open.length, 0, FOLD)
@@ -51,7 +56,12 @@ export function Cards({ open, closed, isUnfolded, onFold }: Props) {
         const id = ids[row.index]
         const plate = id === undefined ? undefined : byId.get(id)
         const content: ReactNode = plate ? (
-          <PlateCard plate={plate} chosen={plate.plateId === chosen} />
+          <PlateCard
+            plate={plate}
+            chosen={plate.plateId === chosen}
+            showsHost={showsHosts}
+            lostSince={unreachableHost(plate, hosts)?.seenAt ?? null}
+          />
         ) : (
           <FoldButton count={closed.length} isUnfolded={isUnfolded} onFold={onFold} />
         )

@@ -11,7 +11,9 @@ import { ReadFirst } from '../reading/ReadBox'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import type { Interaction, Plate } from '../server/types'
+import { useUnreachableHost } from './hosts'
 import { text } from './text'
+import { AnswersWait } from './Unreachable'
 
 interface Props {
   readonly plate: Plate
@@ -30,11 +32,13 @@ export function PlateAsk({ plate, keys, last = null }: Props) {
   const asked = interactions.filter(mine)
   const first = asked[0]
   const waiting = unconfirmed.filter(mine).at(-1)
+  const lostHost = useUnreachableHost(plate.plateId)
   const answered = useLastOf(waiting?.id ?? null) ?? last
   return (
     <>
       {refused && <Problem error={refused} />}
       {answered && <Answered id={answered} />}
+      {lostHost && (first || waiting) && <AnswersWait host={lostHost} />}
       {first ? (
         <>
           <Question key={first.id} question={first} keys={keys} onRefused={setRefused} />

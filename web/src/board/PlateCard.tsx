@@ -1,7 +1,7 @@
 import { memo } from 'react'
 import { Ago } from '../parts/Ago'
-import { BranchIcon, PinIcon } from '../parts/icons'
-import { firstLine, visible } from '../parts/visible'
+import { BranchIcon, HostIcon, PinIcon } from '../parts/icons'
+import { firstLine, onOneLine, visible } from '../parts/visible'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import type { Plate } from '../server/types'
@@ -11,15 +11,21 @@ import { PlateAsk } from './PlateAsk'
 import { PlateStatus } from './PlateStatus'
 import { TodoBar } from './TodoBar'
 import { text } from './text'
+import { Unreachable } from './Unreachable'
 
 interface Props {
   readonly plate: Plate
   /** Whether it was chosen with the keys: then they are its own. */
   readonly chosen: boolean
+  /** Whether to say which machine it is on. */
+  readonly showsHost: boolean
+  /** Since when its machine can't be reached. */
+  readonly lostSince: string | null
 }
 
 /** One coding agent's session: how it stands, what it asks, and the answer. */
-export const PlateCard = memo(function PlateCard({ plate, chosen }: Props) {
+export const PlateCard = memo(function PlateCard(props: Props) {
+  const { plate, chosen, showsHost, lostSince } = props
   const id = `plate-${plate.plateId}`
   const classes = ['plate', plate.attention && 'is-needy', chosen && 'is-chosen']
   return (
@@ -29,7 +35,7 @@ export const PlateCard = memo(function PlateCard({ plate, chosen }: Props) {
       aria-current={chosen ? 'true' : undefined}
     >
       <header className="plate__head">
-        <PlateStatus plate={plate} />
+        <PlateStatus plate={plate} isStale={lostSince !== null} />
         <h2 className="plate__title" id={id}>
           <Link to={to.plate(plate.plateId)}>{titleOf(plate)}</Link>
           {plate.unseen && (
@@ -44,9 +50,10 @@ export const PlateCard = memo(function PlateCard({ plate, chosen }: Props) {
             </span>
           )}
         </h2>
-        <About plate={plate} />
+        <About plate={plate} showsHost={showsHost} />
         <PlateActions plate={plate} keys={chosen} />
       </header>
+      {lostSince && <Unreachable since={lostSince} />}
       <PlateAsk plate={plate} keys={chosen} />
       <Doing plate={plate} />
       <TodoBar plate={plate} />
@@ -54,10 +61,17 @@ export const PlateCard = memo(function PlateCard({ plate, chosen }: Props) {
   )
 })
 
-function About({ plate }: { readonly plate: Plate }) {
+function About({ plate, showsHost }: Pick<Props, 'plate' | 'showsHost'>) {
   return (
     <p className="plate__about">
       <span>{agentName(plate.agent)}</span>
+      {showsHost && plate.hostName && (
+        <span className="plate__host" title={onOneLine(plate.hostName)}>
+          <HostIcon />
+          <span className="hidden">{text.card.host} </span>
+          <span>{onOneLine(plate.hostName)}</span>
+        </span>
+      )}
       {plate.gitBranch && (
         <span className="plate__branch">
           <BranchIcon />

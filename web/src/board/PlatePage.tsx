@@ -1,4 +1,4 @@
-import { useBoard, usePlateEvents } from '@callboard/react'
+import { useBoard, useHosts, usePlateEvents } from '@callboard/react'
 import { useEffect, useMemo } from 'react'
 import { Ago } from '../parts/Ago'
 import { Empty } from '../parts/Empty'
@@ -13,6 +13,7 @@ import { problemOf } from '../server/queries'
 import type { Plate } from '../server/types'
 import { usePageName } from '../shell/useTitle'
 import { answersOf } from './answers'
+import { unreachableHost } from './hosts'
 import { agentName, titleOf } from './names'
 import { PlateActions } from './PlateActions'
 import { PlateAsk } from './PlateAsk'
@@ -20,6 +21,7 @@ import { PlateStatus } from './PlateStatus'
 import { PlateTimeline } from './PlateTimeline'
 import { TodoBar } from './TodoBar'
 import { text } from './text'
+import { Unreachable } from './Unreachable'
 
 /** One plate: what it asks, what it is, and everything that happened to it. */
 export function PlatePage({ id }: { readonly id: string }) {
@@ -58,6 +60,7 @@ function useSeen(plate: Plate | undefined): void {
 
 function Opened({ plate }: { readonly plate: Plate }) {
   const last = useLastAnswer(plate.plateId)
+  const lostSince = unreachableHost(plate, useHosts().hosts)?.seenAt
   return (
     <>
       <header className="plate__page">
@@ -66,7 +69,8 @@ function Opened({ plate }: { readonly plate: Plate }) {
             {titleOf(plate)} {plate.pinned && <PinIcon />}
           </h1>
           <p className="row">
-            <PlateStatus plate={plate} />
+            <PlateStatus plate={plate} isStale={lostSince !== undefined} />
+            {lostSince && <Unreachable since={lostSince} />}
             <span className="quiet">
               {agentName(plate.agent)}, <Ago moment={plate.updatedAt} />
             </span>

@@ -63,16 +63,27 @@ export function standing(
   return plate.unseen ? 'done' : 'idle'
 }
 
+interface Props {
+  readonly plate: Plate
+  /** Whether this is only how it stood when its machine was last seen. */
+  readonly isStale?: boolean
+}
+
 /** How a plate stands: a shape, a word, and a colour. */
-export function PlateStatus({ plate }: { readonly plate: Plate }) {
+export function PlateStatus({ plate, isStale = false }: Props) {
   const name = standing(plate)
   const said = SAID[name] ?? { look: 'pending' as const, shape: SAID.starting?.shape }
   const word = (text.statuses as Readonly<Record<string, string>>)[name] ?? name
   return (
-    <span className={`status status--${said.look}`} data-status={plate.status}>
+    <span
+      className={`status status--${isStale ? 'stale' : said.look}`}
+      data-status={plate.status}
+      title={isStale ? `${text.host.lastKnown} ${word}` : undefined}
+    >
       <svg viewBox="0 0 12 12" fill="currentColor" aria-hidden="true">
         {said.shape}
       </svg>
+      {isStale && <span className="hidden">{text.host.lastKnown} </span>}
       {word}
     </span>
   )

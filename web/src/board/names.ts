@@ -26,7 +26,7 @@ export function fits(plate: Plate, sought: string): boolean {
   if (words.length === 0) return true
   const { name, projectPath, gitBranch, agent, sessionId, waitingFor, lastTool, status } = plate
   const shown = [name, projectPath, gitBranch, agent, agentName(agent), sessionId, waitingFor]
-  const all = [...shown, lastTool, status, plate.prompt, plate.lastMessage]
+  const all = [...shown, lastTool, status, plate.prompt, plate.lastMessage, plate.hostName]
   const found = all.join('\n').toLowerCase()
   return words.every((word) => found.includes(word))
 }

@@ -4,11 +4,11 @@ import { plural } from '../parts/plural'
 export const text = {
   board: 'Board',
   loading: 'Loading…',
-  intro: 'Coding agents on this machine, and which of them need you.',
+  intro: 'Your coding agents, and which of them need you.',
   summary: (open: number, needy: number) =>
     `${open === 0 ? 'No agents' : plural(open, 'agent')} · ${needs(needy)}`,
   search: 'Filter agents',
-  searchHint: 'Filter by name, project, branch or agent',
+  searchHint: 'Filter by name, project, agent or host',
   sort: 'Sort',
   orders: { waiting: 'Longest wait', latest: 'Latest change', project: 'Project' },
   noMatch: 'No matching agents',
@@ -53,6 +53,7 @@ export const text = {
     pinned: 'pinned',
     pinnedHint: 'Pinned',
     branch: 'branch',
+    host: 'on',
     uses: 'Using',
     prompt: (prompt: string) => `“${prompt}”`,
     background: (count: number) => `${plural(count, 'task')} in the background`,
@@ -61,6 +62,13 @@ export const text = {
     openInbox: 'open the inbox',
     inTerminal: 'Answer it in its terminal',
     inPane: 'Answer it in its terminal, tmux',
+  },
+  host: {
+    unreachable: 'Unreachable',
+    lastSeen: 'last seen',
+    isUnreachable: (host: string) => `${host} is unreachable.`,
+    answersWait: 'Answers are delivered when it’s back, if the agent is still waiting.',
+    lastKnown: 'Last known status:',
   },
   actions: {
     pin: (title: string) => `Pin ${title}`,

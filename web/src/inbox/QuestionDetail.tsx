@@ -3,7 +3,9 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { Asked } from '../asks/Asked'
 import { type Ask, askOf } from '../asks/ask'
 import { headlineOf } from '../asks/headline'
+import { useUnreachableHost } from '../board/hosts'
 import { agentName } from '../board/names'
+import { AnswersWait } from '../board/Unreachable'
 import { Brief } from '../interactive/Brief'
 import { Outcome } from '../interactive/Outcome'
 import { wantedOf } from '../interactive/wanted'
@@ -43,6 +45,7 @@ export function QuestionDetail({ question, onNext, onHeld }: Props) {
   const isAsked = isOpen(question)
   const ask = askOf(question)
   const wanted = wantedOf(question)
+  const lostHost = useUnreachableHost(ask?.plateId ?? null)
   useEffect(() => {
     if (takesFocus()) focusPrompt()
   }, [])
@@ -54,6 +57,7 @@ export function QuestionDetail({ question, onNext, onHeld }: Props) {
         {ask && <Asked type={question.type} ask={ask} />}
         {wanted && isAsked && <Brief wanted={wanted} />}
         {refused && <Problem error={refused} />}
+        {lostHost && question.status === 'pending' && <AnswersWait host={lostHost} />}
         {isAsked ? (
           <>
             <AnswerForm question={question} keys onRefused={setRefused} onHeld={onHeld} />

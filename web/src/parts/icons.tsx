@@ -35,6 +35,20 @@ export const WorkflowsIcon = drawing(
     <path d="M6 4.5h3.5a2.5 2.5 0 0 1 2.5 2.5v2.5" />
   </>,
 )
+export const UnreachableIcon = drawing(
+  'UnreachableIcon',
+  <>
+    <path d="M2 6.2a9 9 0 0 1 4-2.1M14 6.2a9 9 0 0 0-4.6-2.3M4.4 9.1a5.6 5.6 0 0 1 2.4-1.4M11.6 9.1a5.6 5.6 0 0 0-1-.7" />
+    <path d="M8 12.2v.1M3 2.5l10 11" />
+  </>,
+)
+export const HostIcon = drawing(
+  'HostIcon',
+  <>
+    <rect x="2" y="3" width="12" height="8" rx="1" />
+    <path d="M5.5 13.5h5" />
+  </>,
+)
 export const WorkersIcon = drawing(
   'WorkersIcon',
   <>

@@ -1,28 +1,62 @@
-import type { TeamHost } from '@callboard/react'
+import { type TeamHost, useHosts, useWorkflowClient } from '@callboard/react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { Unreachable } from '../board/Unreachable'
 import { Ago } from '../parts/Ago'
+import { Dialog } from '../parts/Dialog'
+import { CheckIcon } from '../parts/icons'
 import { Problem } from '../parts/Problem'
+import { say } from '../parts/Toasts'
 import { onOneLine } from '../parts/visible'
+import { PairHost } from './PairHost'
 import { text } from './text'
-import { useTeam } from './useTeam'
+import { TEAM, useTeam } from './useTeam'
 
-/** The machines that coding agents run on. */
+/** The machines that coding agents run on: pair and remove them. */
 export function Hosts() {
   const { data, error, refetch } = useTeam()
+  const [leaving, setLeaving] = useState<TeamHost | null>(null)
+  useFreshTeam()
   if (error) return <Problem error={error} onRetry={() => void refetch()} />
   if (!data) return <p className="quiet">{text.loading}</p>
   return (
-    <ul className="entries">
-      {data.hosts.map((host) => (
-        <li key={host.id}>
-          <Host host={host} />
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul className="entries">
+        {data.hosts.map((host) => (
+          <li key={host.id}>
+            <Host host={host} />
+            {!host.isServer && (
+              <button
+                type="button"
+                className="button button--danger"
+                aria-label={text.hosts.removeOne(onOneLine(host.name))}
+                onClick={() => setLeaving(host)}
+              >
+                {text.hosts.remove}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <PairHost />
+      {leaving && <Remove host={leaving} onClose={() => setLeaving(null)} />}
+    </>
   )
 }
 
+/** Ask for the team again when a machine comes or goes. */
+function useFreshTeam(): void {
+  const queries = useQueryClient()
+  const { hosts } = useHosts()
+  const standing = hosts.map((host) => `${host.id} ${host.connected}`).join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of it is the reason to ask
+  useEffect(() => {
+    void queries.invalidateQueries({ queryKey: [TEAM] })
+  }, [queries, standing])
+}
+
 function Host({ host }: { readonly host: TeamHost }) {
-  const { id, name, isServer, plateCount, tokenCount, lastSeen } = host
+  const { id, name, isServer, plateCount, tokenCount } = host
   const about = [
     ...(isServer ? [text.hosts.isServer] : []),
     ...(id === name ? [] : [onOneLine(id)]),
@@ -36,16 +70,64 @@ function Host({ host }: { readonly host: TeamHost }) {
       <div className="entries__facts">
         <span>{text.hosts.sessions(plateCount)}</span>
         {tokenCount > 0 && <span>{text.hosts.tokens(tokenCount)}</span>}
-        <span>
-          {lastSeen === null ? (
-            text.hosts.notSeen
-          ) : (
-            <>
-              {text.hosts.seen} <Ago moment={lastSeen} />
-            </>
-          )}
-        </span>
+        <Reached host={host} />
       </div>
     </>
+  )
+}
+
+/** Whether a machine with a relay can be reached; when others reported last. */
+function Reached({ host: { connected, lastSeen } }: { readonly host: TeamHost }) {
+  if (connected) {
+    return (
+      <span className="entries__good">
+        <CheckIcon /> {text.hosts.connected}
+      </span>
+    )
+  }
+  if (lastSeen === null) return <span>{text.hosts.notSeen}</span>
+  if (connected === false) return <Unreachable since={lastSeen} />
+  return (
+    <span>
+      {text.hosts.seen} <Ago moment={lastSeen} />
+    </span>
+  )
+}
+
+interface RemoveProps {
+  readonly host: TeamHost
+  readonly onClose: () => void
+}
+
+function Remove({ host, onClose }: RemoveProps) {
+  const client = useWorkflowClient()
+  const queries = useQueryClient()
+  const name = onOneLine(host.name)
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => client.removeHost(host.id),
+    onSuccess: () => {
+      say(text.hosts.removed(name))
+      void queries.invalidateQueries({ queryKey: [TEAM] })
+      onClose()
+    },
+  })
+  return (
+    <Dialog title={text.hosts.removeTitle(name)} onClose={onClose}>
+      <p>{text.hosts.removeWhy}</p>
+      {error && <Problem error={error} />}
+      <div className="dialog__foot">
+        <button type="button" className="button" onClick={onClose}>
+          {text.hosts.cancel}
+        </button>
+        <button
+          type="button"
+          className="button button--danger"
+          disabled={isPending}
+          onClick={() => mutate()}
+        >
+          {text.hosts.remove}
+        </button>
+      </div>
+    </Dialog>
   )
 }

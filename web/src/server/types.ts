@@ -6,6 +6,7 @@ export type {
   Interaction,
   Phase,
   Plate,
+  RelayHost,
   SerializedEvent,
   Session,
   Workflow,

@@ -128,6 +128,12 @@ export interface CallboardClient {
   changePlate(plateId: string, change: wire.PlateChange): Promise<wire.Plate>
   /** Take it off the board; a session that starts on it brings it back. */
   dismissPlate(plateId: string): Promise<void>
+  /** The machines with a relay, by name, and whether they can be reached. */
+  listHosts(signal?: AbortSignal): Promise<ReadonlyArray<wire.RelayHost>>
+  /** Revoke a machine's tokens, and take it and its plates off the board; needs `admin`. */
+  removeHost(id: string): Promise<void>
+  /** Create a code with which one machine can be paired; needs the scope `admin`. */
+  createPairing(request?: wire.PairingRequest): Promise<wire.PairingOffer>
   /** What happened to a plate after a position, at most 1000; `nextAfter` when there is more. */
   getPlateEvents(plateId: string, after?: number, signal?: AbortSignal): Promise<wire.EventsPage>
   /** Read a session's events until its end, over as many connections as that takes. */
@@ -180,9 +186,7 @@ export function createClient(options: ClientOptions): CallboardClient {
     ...settings(http),
     ...streams(http),
     tail: (id, after) => tailed((listener) => client.follow(id, { ...listener, after })),
-    async listWorkflows(signal) {
-      return (await http.get<wire.Workflows>('/workflows', {}, signal)).workflows
-    },
+    listWorkflows: listed<wire.Workflows, 'workflows'>(http, 'workflows'),
     getOverview: (period = {}, signal) => http.get('/overview', { ...period }, signal),
     getWorkflowStats: (id, period = {}, signal) =>
       http.get(`/workflows/${part(id)}/stats`, { ...period }, signal),
@@ -197,6 +201,11 @@ export function createClient(options: ClientOptions): CallboardClient {
 const session = (id: string, what = '') => `/sessions/${part(id)}${what}`
 const interaction = (id: string, what = '') => `/interactions/${part(id)}${what}`
 const plate = (id: string, what = '') => `/plates/${part(id)}${what}`
+
+/** Gets a list from the route that is named like its key in the response. */
+function listed<T, K extends keyof T & string>(http: Transport, key: K) {
+  return async (signal?: AbortSignal) => (await http.get<T>(`/${key}`, {}, signal))[key]
+}
 
 function sessions(http: Transport) {
   const forked = (how: string) => (id: string, at?: wire.ForkAt, options?: ForkOptions) =>
@@ -239,16 +248,18 @@ function sessions(http: Transport) {
 
 function plates(http: Transport) {
   return {
-    async listPlates(signal?: AbortSignal) {
-      return (await http.get<wire.Plates>('/plates', {}, signal)).plates
-    },
+    listPlates: listed<wire.Plates, 'plates'>(http, 'plates'),
     getBacklog: (signal?: AbortSignal) => http.get<wire.HookBacklog>('/plates/backlog', {}, signal),
     getPlate: (id: string, signal?: AbortSignal) => http.get<wire.Plate>(plate(id), {}, signal),
     changePlate: (id: string, change: wire.PlateChange) =>
       http.patch<wire.Plate>(plate(id), change),
+    async removeHost(id: string) {
+      await http.delete(`/hosts/${part(id)}`)
+    },
     async dismissPlate(id: string) {
       await http.delete(plate(id))
     },
+    listHosts: listed<wire.RelayHostList, 'hosts'>(http, 'hosts'),
     getPlateEvents: (id: string, after?: number, signal?: AbortSignal) =>
       http.get<wire.EventsPage>(plate(id, '/events'), { after }, signal),
   }
@@ -258,11 +269,11 @@ function settings(http: Transport) {
   const hooks = (agent: string, what: string) => `/settings/hooks/${part(agent)}/${what}`
   return {
     getMe: (signal?: AbortSignal) => http.get<wire.TokenHolder>('/me', {}, signal),
-    async listTokens(signal?: AbortSignal) {
-      return (await http.get<wire.TokenList>('/tokens', {}, signal)).tokens
-    },
+    listTokens: listed<wire.TokenList, 'tokens'>(http, 'tokens'),
     getTeam: (signal?: AbortSignal) => http.get<wire.Team>('/team', {}, signal),
     createToken: (token: wire.TokenRequest) => http.post<wire.NewToken>('/tokens', token),
+    createPairing: (request?: wire.PairingRequest) =>
+      http.post<wire.PairingOffer>('/pairing', request),
     revokeToken: (id: string) => http.delete<wire.Token>(`/tokens/${part(id)}`),
     async listLimits(filters: { readonly sessionId?: string } = {}, signal?: AbortSignal) {
       return (await http.get<wire.LimitList>('/limits', filters, signal)).limits

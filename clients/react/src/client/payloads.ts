@@ -164,6 +164,11 @@ export interface HostDisconnectedPayload {
   readonly seenAt: number
 }
 
+/** Someone removed a machine. It can report again after it was paired again. */
+export interface HostRemovedPayload {
+  readonly host: string
+}
+
 /** An answer to a coding agent was accepted. No other answer will be. Its outcome is not known yet. */
 export interface InputAcceptedPayload {
   readonly as?: string
@@ -1046,6 +1051,7 @@ export interface PlateEventPayloads {
   'host_asked': HostAskedPayload
   'host_answered': HostAnsweredPayload
   'host_disconnected': HostDisconnectedPayload
+  'host_removed': HostRemovedPayload
 }
 
 /** Every name that this version knows. */
@@ -1075,4 +1081,5 @@ export const plateEventNames: ReadonlyArray<keyof PlateEventPayloads> = [
   'host_asked',
   'host_answered',
   'host_disconnected',
+  'host_removed',
 ]

@@ -428,6 +428,21 @@ export interface Paired {
   readonly host: string
 }
 
+/** A code that one machine can use once, and how. */
+export interface PairingOffer {
+  readonly code: string
+  readonly expiresAt: string
+  /** To be run on that machine. */
+  readonly command: string
+  /** The command as a QR code: rows of squares, `1` for dark. */
+  readonly qr: ReadonlyArray<string>
+}
+
+/** A code to create. server: its address for the machine that will use the code. */
+export interface PairingRequest {
+  readonly server?: string
+}
+
 /** How to pause. */
 export interface PauseRequest {
   readonly interrupt?: boolean
@@ -788,7 +803,9 @@ export interface TeamHost {
   /** Coding agent sessions that are not closed. */
   readonly plateCount: number
   readonly tokenCount: number
-  /** When a session on it last changed. */
+  /** Whether it can be reached; null if it has no relay. */
+  readonly connected: boolean | null
+  /** When it was last reached, or a session on it changed if it has no relay. */
   readonly lastSeen: string | null
 }
 

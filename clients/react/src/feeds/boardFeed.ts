@@ -25,6 +25,7 @@ const LISTS = [
   keys.interaction,
   keys.board,
   keys.plateEvents,
+  keys.hosts,
 ]
 
 /** Reads what happens anywhere, and has the lists that it concerns asked for again. */
@@ -87,6 +88,7 @@ export class BoardFeed extends Feed {
 
 /** What an event may have changed. */
 function concerned(event: SerializedEvent): QueryKey[] {
+  if (event.name.startsWith('host_')) return [keys.hosts]
   const changed = changesPlate(event)
   const asks = event.name.startsWith('input:')
   if (!asks && (changed || isPlateEvent(event))) return ofPlate(event, changed)

@@ -1,4 +1,4 @@
-"""`callboard hosts [list|check|log]`."""
+"""`callboard hosts [list|check|log|remove]`."""
 
 import click
 
@@ -6,7 +6,7 @@ from callboard.board.protocol import Board
 from callboard.board.relay_hosts import HostCheck, HostLog, RelayHost
 from callboard.cli import options
 from callboard.cli.format import ago, one_line, plural
-from callboard.cli.printing import Cell, print_json, print_table
+from callboard.cli.printing import Cell, print_json, print_result, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
 from callboard.errors import ConflictError
@@ -16,37 +16,40 @@ _A_LITTLE_MS = 1000
 
 
 @click.command("hosts")
-@click.argument("action", type=click.Choice(["list", "check", "log"]), default="list")
+@click.argument("action", type=click.Choice(["list", "check", "log", "remove"]), default="list")
 @click.argument("host", metavar="[HOST]", required=False)
 @options.anywhere
 def command(action: str, host: str | None, place: Target, as_json: bool) -> None:
-    """List the machines whose coding agents are on the board, or ask one of them.
+    """List the machines whose coding agents are on the board, ask one, or remove it.
 
     Machines that can't be reached are listed with when they were last seen. HOST is a machine's
     name or id. `check` asks it for its version, its clock, what it still has to report, and whose
     hooks report there. `log` shows the last lines of its relay's log, if its owner allows `read`.
+    `remove` revokes its tokens and takes its agents off the board, and its relay stops. It can be
+    paired again.
     """
     if action == "list":
         if host is not None:
-            raise click.UsageError("Give HOST only with `check` or `log`.")
+            raise click.UsageError("Give HOST only with `check`, `log` or `remove`.")
         return _list(place, as_json)
     if host is None:
         raise click.UsageError(f"Missing argument 'HOST'. List them: {place.command('hosts')}")
-    return _check(place, host, as_json) if action == "check" else _log(place, host, as_json)
+    work = {"check": _check, "log": _log, "remove": _remove}[action]
+    return work(place, host, as_json)
 
 
-async def _found(board: Board, named: str) -> str:
-    """The id of the machine with this name or id. The server's own isn't in the list."""
-    found = [one.id for one in await board.hosts.list() if named in (one.id, one.name)]
+async def _found(board: Board, named: str) -> tuple[str, str]:
+    """The id and name of a machine. One without a relay isn't in the list."""
+    found = [one for one in await board.hosts.list() if named in (one.id, one.name)]
     if len(found) > 1:
-        ids = ", ".join(found)
+        ids = ", ".join(one.id for one in found)
         raise ConflictError(f"Several machines are called {named!r}. Give one of their ids: {ids}")
-    return found[0] if found else named
+    return (found[0].id, found[0].name) if found else (named, named)
 
 
 def _check(place: Target, named: str, as_json: bool) -> None:
     async def check(board: Board) -> HostCheck:
-        return await board.hosts.check(await _found(board, named))
+        return await board.hosts.check((await _found(board, named))[0])
 
     told = place.ask(check)
     if as_json:
@@ -70,7 +73,7 @@ def _clock(told: HostCheck) -> str:
 
 def _log(place: Target, named: str, as_json: bool) -> None:
     async def read(board: Board) -> HostLog:
-        return await board.hosts.log(await _found(board, named))
+        return await board.hosts.log((await _found(board, named))[0])
 
     told, screen = place.ask(read), Screen()
     if as_json:
@@ -78,6 +81,17 @@ def _log(place: Target, named: str, as_json: bool) -> None:
     for line in told.lines:
         screen.line(one_line(line))
     return None
+
+
+def _remove(place: Target, named: str, as_json: bool) -> None:
+    async def remove(board: Board) -> tuple[str, str]:
+        id, name = await _found(board, named)
+        await board.hosts.remove(id)
+        return id, name
+
+    id, name = place.ask(remove)
+    said = f"Removed {one_line(name)}. If it should report again, pair it again."
+    print_result(as_json, {"ok": True, "id": id}, said)
 
 
 def _list(place: Target, as_json: bool) -> None:

@@ -268,6 +268,12 @@ class HostContestedPayload(TypedDict):
     host: str
 
 
+class HostRemovedPayload(TypedDict):
+    """Someone removed a machine. It can report again after it was paired again."""
+
+    host: str
+
+
 class HostAskedPayload(TypedDict):
     """A server asked the one that has a machine's relay for a command."""
 

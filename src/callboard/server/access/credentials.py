@@ -177,6 +177,8 @@ def _is_own_page(head: Head, sender: RequestOrigin) -> bool:
 def _over(token: Token) -> str:
     """Why a token is no longer valid, for callers who have it."""
     again = "Make another one: callboard token create"
+    if token.host is not None:
+        again = "Pair its machine again: callboard pair"
     if token.revoked_at is not None:
         return f"The token {token.id} ({token.name}) was revoked. {again}"
     assert token.expires_at is not None

@@ -31,9 +31,9 @@ async def show_team(serving: Serving, _: Administers) -> Response:
     """List people who have a token or have signed in lately, and the hosts of coding agents."""
     issued = serving.tokens.issued
     tokens = [token for token in await issued.list() if issued.is_valid(token)]
-    plates = await serving.plates.all(dismissed=True)
+    plates, relays = await serving.plates.all(), await serving.board.hosts.list()
     people = team_members(tokens, await serving.sign_ins.list())
-    return reply(Team(people, team_hosts(plates, tokens, serving.plates.host())))
+    return reply(Team(people, team_hosts(plates, tokens, relays, serving.plates.host())))
 
 
 @router.get("/tokens", responses=gives(TokenList) | failures())
@@ -70,4 +70,7 @@ async def revoke_token(
 ) -> Response:
     """Revoke a token. It stops working at once."""
     await check_person(serving, request, "revoke tokens")
-    return reply(await serving.tokens.issued.revoke(token_id))
+    revoked = await serving.tokens.issued.revoke(token_id)
+    if revoked.host is not None:
+        serving.relays.dismiss(revoked.host)
+    return reply(revoked)
