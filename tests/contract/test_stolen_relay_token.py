@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.held_hooks import PATIENCE, bash, behavior
-from tests.relay_world import World, paired, sleeping_agent
+from tests.relay_world import World, paired, sleeping_agent, until
 from tests.relays import printed
 
 from callboard.relay.batches import HOOK, INCARNATION, RECEIPT, SECRET, RelayItem, packed
@@ -31,6 +31,11 @@ async def agent() -> AsyncIterator[int]:
 async def connected(world: World) -> None:
     world.start_relay()
     await world.host(connected=True)
+
+    async def is_served() -> bool | None:
+        return "machine1" in world.board.hosts.requests.served or None
+
+    await until(is_served)
 
 
 async def take_commands(world: World, secret: str = "") -> int:

@@ -196,6 +196,8 @@ class RelayHosts:
         self._here.add(host.id)
         await self._log.server_state.hold(_KIND, host.id)
         known = await self._row(host.id)
+        # One that names none doesn't undo what another one named.
+        secret = secret or ("" if known is None else known["secret"])
         new = {"name": host.name, "version": version, "powers": list(powers), "secret": secret}
         if known is None or known["connected"] != 1 or _differs(known, new):
             told = HostConnectedPayload(
