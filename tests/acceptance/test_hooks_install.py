@@ -261,11 +261,12 @@ def test_status_knows_hooks_of_another_database_and_of_another_version(callboard
     assert "current" in callboard.here("hooks", "status").out
 
 
-def test_hooks_whose_python_is_gone_are_told(callboard, claude):
+def test_hooks_whose_python_is_gone_are_told(callboard, claude, tmp_path):
+    gone = f"{tmp_path}/homebrew/bin/python3.9"
     callboard.here("hooks", "install")
     text = claude.read_text(encoding="utf-8")
-    claude.write_text(text.replace(interpreter(), "/opt/homebrew/bin/python3.9"), encoding="utf-8")
-    said = "/opt/homebrew/bin/python3.9 no longer exists"
+    claude.write_text(text.replace(interpreter(), gone), encoding="utf-8")
+    said = f"{gone} no longer exists"
     assert said in callboard.here("hooks", "status", code=1).out
     doctor = callboard.here("doctor", code=1).out
     assert said in doctor

@@ -31,7 +31,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "worker": "Drive the sessions of workflows, without a server.",
         "open": "Open the dashboard in your browser, signed in.",
         "token": "Create, list and revoke access tokens.",
-        "service": "Run the server in the background as a user service.",
+        "service": "Run the server in the background as a user service, or the relay.",
         "pair": "Make a code that lets another machine report its coding agents.",
         "notify": "Send a test notification.",
     },

@@ -72,8 +72,8 @@ def test_hosts_come_from_plates_and_tokens_and_this_one_is_first():
 def test_a_relay_knows_the_name_of_its_host_and_when_it_was_there():
     plates = [plate("atlas000", host_name="old", updated_at=3)]
     relays = [
-        RelayHost(id="atlas000", name="atlas", version="1", connected=False, seen_at=7),
-        RelayHost(id="mira0000", name="mira", version="1", connected=True, seen_at=9),
+        RelayHost(id="atlas000", name="atlas", version="1", powers=[], connected=False, seen_at=7),
+        RelayHost(id="mira0000", name="mira", version="1", powers=[], connected=True, seen_at=9),
     ]
     _, atlas, mira = team_hosts(plates, [], relays, HERE)
     assert (atlas.name, atlas.connected, atlas.last_seen) == ("atlas", False, 7)
