@@ -63,7 +63,9 @@ async def paired_by(person: Person, server: Server, relay: RelayProcess) -> None
     await expect(dialog).to_contain_text(re.compile("Expires in [45]:"))
     command = await dialog.locator("pre").inner_text()
     assert command.startswith("callboard relay --server URL --pair ")
-    await relay.start("--server", server.url, "--pair", command.split()[-1], "--name", relay.name)
+    code = command.split()[-1]
+    options = ["--pair", code, "--name", relay.name, "--allow", "read"]
+    await relay.start("--server", server.url, *options)
     await expect(dialog).to_contain_text("atlas is connected.")
     await person.button("Done").click()
 
@@ -78,6 +80,7 @@ async def test_a_machine_is_paired_removed_and_revoked(browser: Browser, tmp_pat
         await person.visit("people")
         await paired_by(person, server, relay)
         row = entry(person, "Hosts", "atlas")
+        await expect(row).to_contain_text("allows read")
         await expect(row).to_contain_text("Connected")
         await person.button("Remove atlas").click()
         await person.page.get_by_role("dialog").get_by_role("button", name="Remove").click()

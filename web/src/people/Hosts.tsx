@@ -1,4 +1,4 @@
-import { type TeamHost, useHosts, useWorkflowClient } from '@callboard/react'
+import { type RelayHost, type TeamHost, useHosts, useWorkflowClient } from '@callboard/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Unreachable } from '../board/Unreachable'
@@ -16,7 +16,7 @@ import { TEAM, useTeam } from './useTeam'
 export function Hosts() {
   const { data, error, refetch } = useTeam()
   const [leaving, setLeaving] = useState<TeamHost | null>(null)
-  useFreshTeam()
+  const relays = useFreshTeam()
   if (error) return <Problem error={error} onRetry={() => void refetch()} />
   if (!data) return <p className="quiet">{text.loading}</p>
   return (
@@ -24,7 +24,7 @@ export function Hosts() {
       <ul className="entries">
         {data.hosts.map((host) => (
           <li key={host.id}>
-            <Host host={host} />
+            <Host host={host} relay={relays.find((relay) => relay.id === host.id)} />
             {!host.isServer && (
               <button
                 type="button"
@@ -44,8 +44,8 @@ export function Hosts() {
   )
 }
 
-/** Ask for the team again when a machine comes or goes. */
-function useFreshTeam(): void {
+/** The machines with a relay. Asks for the team again when one comes or goes. */
+function useFreshTeam(): readonly RelayHost[] {
   const queries = useQueryClient()
   const { hosts } = useHosts()
   const standing = hosts.map((host) => `${host.id} ${host.connected}`).join()
@@ -53,19 +53,32 @@ function useFreshTeam(): void {
   useEffect(() => {
     void queries.invalidateQueries({ queryKey: [TEAM] })
   }, [queries, standing])
+  return hosts
 }
 
-function Host({ host }: { readonly host: TeamHost }) {
+interface HostProps {
+  readonly host: TeamHost
+  readonly relay: RelayHost | undefined
+}
+
+function Host({ host, relay }: HostProps) {
   const { id, name, isServer, plateCount, tokenCount } = host
+  const powers = relay?.powers ?? []
   const about = [
     ...(isServer ? [text.hosts.isServer] : []),
     ...(id === name ? [] : [onOneLine(id)]),
+    ...(powers.length > 0 ? [text.hosts.allows(powers.map(onOneLine).join(', '))] : []),
   ]
   return (
     <>
       <div className="entries__who">
         <strong>{onOneLine(name)}</strong>
         {about.length > 0 && <span className="quiet">{about.join(' · ')}</span>}
+        {relay?.contestedAt != null && (
+          <span className="entries__bad">
+            {text.hosts.contested} <Ago moment={relay.contestedAt} />
+          </span>
+        )}
       </div>
       <div className="entries__facts">
         <span>{text.hosts.sessions(plateCount)}</span>

@@ -71,6 +71,8 @@ export const text = {
   hosts: {
     title: 'Hosts',
     about: 'The machines that coding agents report from, or that a token is limited to.',
+    allows: (powers: string) => `allows ${powers}`,
+    contested: 'Refused: another machine used its token',
     pair: 'Pair a machine',
     remove: 'Remove',
     removeOne: (name: string) => `Remove ${name}`,
