@@ -160,6 +160,15 @@ class World:
 
         return await until(found)
 
+    async def settled(self, id: str) -> Interaction:
+        """Wait until it is known what the agent did with an answer."""
+
+        async def found() -> Interaction | None:
+            one = await self.board.people.get(id)
+            return None if "pending" in (one.status, one.receipt) else one
+
+        return await until(found)
+
 
 def _is_like(one: object, wanted: dict[str, Any]) -> bool:
     return all(getattr(one, name) == value for name, value in wanted.items())

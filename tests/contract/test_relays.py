@@ -6,16 +6,60 @@ The relay is cut off by cancelling it, which leaves what a crash leaves: what is
 import asyncio
 import os
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.held_hooks import PATIENCE, bash, behavior, hook
-from tests.relay_world import World, paired, sleeping_agent, until
+from tests.relay_world import World, paired, sleeping_agent
 from tests.relays import printed
 
 from callboard.errors import ConflictError, Forbidden
-from callboard.interactions.records import Interaction
 from callboard.relay.uplink import RelayRefused
+
+
+@dataclass(frozen=True)
+class Asks:
+    """What an agent asks. answer: what a person says. decided: what the hook then prints."""
+
+    type: str
+    tool: str
+    input: dict[str, Any]
+    answer: Any
+    decided: dict[str, Any]
+
+    def hook(self, name: str) -> dict[str, Any]:
+        return hook(name, tool_name=self.tool, tool_input=self.input)
+
+
+OPTIONS = [{"label": "SQLite", "description": ""}, {"label": "Postgres", "description": ""}]
+QUESTIONS = {
+    "questions": [{"question": "Which?", "header": "DB", "options": OPTIONS, "multiSelect": False}]
+}
+PLAN = {"plan": "1. Mend it."}
+YES, NO = {"approved": True}, {"approved": False, "feedback": "tests come first"}
+ALLOWED = {"behavior": "allow"}
+
+ASKS = [
+    Asks("permission", "Bash", {"command": "rm -r build"}, YES, ALLOWED),
+    Asks(
+        "question",
+        "AskUserQuestion",
+        QUESTIONS,
+        {"answers": {"Which?": "Postgres"}},
+        {**ALLOWED, "updatedInput": {**QUESTIONS, "answers": {"Which?": "Postgres"}}},
+    ),
+    Asks("plan", "ExitPlanMode", PLAN, YES, {**ALLOWED, "updatedInput": {}}),
+    Asks(
+        "plan",
+        "ExitPlanMode",
+        PLAN,
+        NO,
+        {"behavior": "deny", "message": "tests come first", "interrupt": False},
+    ),
+]
+NAMES = ["permission", "question", "plan", "refused plan"]
 
 
 @pytest.fixture
@@ -32,28 +76,33 @@ async def agent() -> AsyncIterator[int]:
         yield pid
 
 
-async def test_a_permission_is_answered_with_a_receipt(world: World, agent: int):
-    held = await world.hook(agent, bash("PermissionRequest"), "--hold")
+@pytest.mark.parametrize("asks", ASKS[:3], ids=NAMES[:3])
+async def test_it_is_answered_with_a_receipt(world: World, agent: int, asks: Asks):
+    held = await world.hook(agent, asks.hook("PermissionRequest"), "--hold")
     asked = await world.question()
-    await world.board.answer(asked.id, approved=True)
-    assert behavior(await printed(held)) == "allow"
-    await world.report(agent, bash("PostToolUse"))
-
-    async def closed() -> Interaction | None:
-        found = await world.board.people.get(asked.id)
-        return None if found.status == "pending" else found
-
-    found = await until(closed)
+    assert asked.type == asks.type
+    await world.board.answer(asked.id, asks.answer)
+    assert await decided(held) == asks.decided
+    await world.report(agent, asks.hook("PostToolUse"))
+    found = await world.settled(asked.id)
     assert (found.status, found.receipt) == ("completed", "delivered")
+    assert found.response == asks.answer
 
 
-async def test_an_answer_accepted_during_a_cut_is_delivered_after_it(world: World, agent: int):
-    held = await world.hook(agent, bash("PermissionRequest"), "--hold")
+@pytest.mark.parametrize("asks", ASKS, ids=NAMES)
+async def test_an_answer_accepted_during_a_cut_is_delivered_after_it(
+    world: World, agent: int, asks: Asks
+):
+    held = await world.hook(agent, asks.hook("PermissionRequest"), "--hold")
     asked = await world.question()
     await world.cut_relay()
-    await world.board.answer(asked.id, approved=True)
+    await world.board.answer(asked.id, asks.answer)
     world.start_relay()
-    assert behavior(await printed(held)) == "allow"
+    assert await decided(held) == asks.decided
+
+
+async def decided(held: asyncio.subprocess.Process) -> Any:
+    return (await printed(held))["hookSpecificOutput"]["decision"]
 
 
 async def test_reports_wait_while_the_server_is_away(world: World, agent: int):
