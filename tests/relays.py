@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,8 @@ class RelayProcess:
     """How Python is told to be a hook."""
     before: Sequence[str] = ()
     """What its commands begin with, if it is on another network."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """What it finds in its environment besides ours."""
     process: asyncio.subprocess.Process | None = None
     log: list[str] = field(default_factory=list)
     _reading: asyncio.Task[None] | None = None
@@ -43,7 +45,7 @@ class RelayProcess:
 
     @property
     def env(self) -> dict[str, str]:
-        return {**os.environ, "XDG_DATA_HOME": str(self.home)}
+        return {**os.environ, "XDG_DATA_HOME": str(self.home), **self.environment}
 
     async def start(self, *options: str) -> None:
         """Start it, and return when hooks find it."""
@@ -79,6 +81,10 @@ class RelayProcess:
             if self._reading is not None:
                 await self._reading
         return code
+
+    async def kill(self) -> None:
+        """End it as a crash would."""
+        await self.stop(signal.SIGKILL)
 
     async def hook(self, payload: dict[str, Any], *more: str) -> asyncio.subprocess.Process:
         """Start the real client of a hook with a payload."""
@@ -123,9 +129,18 @@ async def relaying_through(
 ) -> AsyncGenerator[RelayProcess]:
     """The same, for a server that it reaches at another address."""
     relay = RelayProcess(home, name)
+    async with relaying_as(relay, server, url, *options):
+        yield relay
+
+
+@asynccontextmanager
+async def relaying_as(
+    relay: RelayProcess, server: Server, url: str = "", *options: str
+) -> AsyncGenerator[None]:
+    """Pair and run this relay."""
     try:
         await relay.pair(server, url, *options)
-        yield relay
+        yield
     finally:
         if relay.process is not None and relay.process.returncode is None:
             await relay.stop(signal.SIGKILL)
