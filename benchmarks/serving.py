@@ -73,6 +73,11 @@ class Process:
         """Bytes in memory that are its own (RSS, as the system counts it)."""
         return self._status("VmRSS") * 1024
 
+    def share(self) -> int:
+        """Bytes in memory, where those that several processes use count in part for each (PSS)."""
+        lines = Path(f"/proc/{self.pid}/smaps_rollup").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024
+
     def threads(self) -> int:
         return self._status("Threads")
 
@@ -148,6 +153,14 @@ class Caller:
         if "json" not in (answer.getheader("Content-Type") or ""):
             return text.decode()
         return json.loads(text)
+
+    def stream(self, path: str) -> http.client.HTTPResponse:
+        """A response without an end."""
+        self._connection.request("GET", path, headers=self._headers)
+        answer = self._connection.getresponse()
+        if answer.status != 200:
+            raise RuntimeError(f"GET {path}: {answer.status} {answer.read()[:500]!r}")
+        return answer
 
     def close(self) -> None:
         self._connection.close()
