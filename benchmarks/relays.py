@@ -9,8 +9,8 @@ shows it. The peer is the same load without relays: each machine's hooks go stra
 over one kept connection.
 
 Meanwhile, permissions are asked by real clients of hooks, one after the other, through a real
-`callboard relay` with a home of its own. Its latency is from before the `POST` of the answer to when
-the client has printed the decision. The peer is the same client that waits at the server.
+`callboard relay` with a home of its own. Its latency is from before the `POST` of the answer to
+when the client has printed the decision. The peer is the same client that waits at the server.
 
 Idle is measured last, with no other load: a relay over TLS, with a certificate of its own that it
 was told to trust, and five agents on its machine that wait for a prompt. The peer is a Python that
@@ -272,7 +272,7 @@ def idle(folder: Path, seconds: float) -> Figures:
             hook(relay.hooks, pid, json.dumps({**told, "source": "startup"}).encode()).wait()
         ask = Caller(server.url)
         until(lambda: len(ask("GET", "/plates")["plates"]) == SESSIONS)
-        time.sleep(COMES_TO_REST)
+        time.sleep(COMES_TO_REST)  # After its start, a relay still has something to do.
         shares = idle_shares([relay, bare], seconds)
         found = {"share": shares[0], "bare share": shares[1]}
         found |= {"rss": relay.memory(), "pss": relay.share()}
@@ -353,14 +353,16 @@ def measure(quick: bool = False) -> Result:
         notes=[
             f"{len(runs['relays']['hooks']):,} hooks at {runs['relays']['rate']:.0f}/s through "
             f"relays, slowest {hooks['relays']['max']:.0f} ms, and "
-            f"{len(runs['direct']['hooks']):,} at {runs['direct']['rate']:.0f}/s without, slowest {hooks['direct']['max']:.0f} ms; "
+            f"{len(runs['direct']['hooks']):,} at {runs['direct']['rate']:.0f}/s without, slowest "
+            f"{hooks['direct']['max']:.0f} ms; "
             f"the server took {runs['relays']['server']:.0%} of a core with relays, and "
             f"{runs['direct']['server']:.0%} without. The board's stream collects events for up to "
             "50 ms. Machines, clients and the server shared this machine's cores.",
             f"{len(runs['relays']['answers'])} answers each, one at a time, during that load; "
             f"slowest {answers['relays']['max']:.0f} ms with a relay and "
             f"{answers['direct']['max']:.0f} ms without.",
-            f"Idle: PSS {mb(still['pss'])}, of bare Python {mb(still['bare pss'])}. After "
+            f"Idle: {mb(still['rss'])} are {still['rss'] / 2**20:.1f} MiB, of which libraries "
+            f"are shared with other processes: PSS {mb(still['pss'])}, of bare Python {mb(still['bare pss'])}. After "
             f"{len(runs['relays']['answers'])} permissions, a relay without TLS had "
             f"{mb(runs['relays']['rss'])} (RSS).",
             "Where we lose: a relay is another process on the way, so hooks and answers take "

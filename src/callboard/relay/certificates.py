@@ -1,6 +1,7 @@
 """Which certificates a relay trusts, and what to do about one that it doesn't."""
 
 import ssl
+from asyncio.sslproto import SSLProtocol
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +14,9 @@ _SELF_SIGNED: Final = 18
 _UNKNOWN_AUTHORITY: Final = frozenset({2, 19, 20, 21})
 _OTHER_NAME: Final = frozenset({62, 64})
 
+_BUFFER: Final = 32_768
+"""Bytes that asyncio reads from a TLS connection at once; its own value takes 256 KB for each."""
+
 _NOT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
 """How OpenSSL's versions say that the reply isn't TLS."""
 
@@ -22,6 +26,8 @@ def tls_context(ca_file: Path | None) -> ssl.SSLContext:
 
     ValidationError if that file can't be used.
     """
+    if hasattr(SSLProtocol, "max_size"):  # Undocumented: without it, a relay takes more memory.
+        SSLProtocol.max_size = _BUFFER
     try:
         return ssl.create_default_context(cafile=ca_file)
     except ssl.SSLError as error:

@@ -8,6 +8,7 @@ import contextlib
 import ipaddress
 import ssl
 from collections.abc import AsyncGenerator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -117,6 +118,12 @@ class HttpConnection:
         self._token = token
         self._tls = tls_context(ca_file) if url.is_secure else None
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    def another(self) -> "HttpConnection":
+        """A second connection to the same server, with the same certificates in memory."""
+        made = copy(self)
+        made._streams = None
+        return made
 
     async def post(
         self, path: str, body: bytes, headers: Mapping[str, str] | None = None

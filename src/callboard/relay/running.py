@@ -60,7 +60,7 @@ class Relay:
         url, ca_file = ServerUrl.parse(settings.server), settings.ca_file
         certificates = None if ca_file is None else Path(ca_file)
         self._up = HttpConnection(url, settings.token, certificates)
-        self._down = HttpConnection(url, settings.token, certificates)
+        self._down = self._up.another()
         self._secret = secret_of(folder)
         name, send = settings.name, self._up.post
         self._uplink = Uplink(self._outbox, send, self._contact, name, self._secret)

@@ -103,7 +103,9 @@ def become_relay(folder: Path) -> None:
     # Without site-packages where nothing from there is needed.
     flags = ["-I", "-S"] if sys.platform == "linux" else ["-I"]
     program = [sys.executable, *flags, str(relay_process.__file__)]
-    os.execv(sys.executable, [*program, str(folder), version("callboard")])
+    # A second thread, which looks up names, needs no memory pool of its own (glibc).
+    environment = {"MALLOC_ARENA_MAX": "1", **os.environ}
+    os.execve(sys.executable, [*program, str(folder), version("callboard")], environment)
 
 
 def _known(folder: Path, typed: _Typed) -> RelaySettings:
