@@ -23,7 +23,7 @@ from callboard.board.watchdog import (
 )
 from callboard.events import plates
 from callboard.events.event_name import Entry
-from callboard.interactions.settlement import OutcomeKind
+from callboard.events.payloads.plates import OutcomeKind
 
 TOOLS = ["AskUserQuestion", "ExitPlanMode", "Bash", ""]
 NAMES = [*sorted(plates.ALL), "of_another_version"]

@@ -15,8 +15,8 @@ from callboard.board.transition import ASKS, PLANS, Status
 from callboard.events import plates
 from callboard.events.event_name import Entry
 from callboard.events.json_values import Object
-from callboard.events.payloads.plates import PlateDetails
-from callboard.interactions.settlement import Outcome, OutcomeKind
+from callboard.events.payloads.plates import OutcomeKind, PlateDetails
+from callboard.interactions.evidenced import Outcome
 
 MOST_UNSETTLED: Final = 50
 """How many requests of a plate can wait for their outcome; the oldest are dropped."""

@@ -10,7 +10,8 @@ from typing import Final
 
 from callboard.board.calls import Asked, call_of, is_equal, requests
 from callboard.board.plate import Pending, Plate, Unsettled
-from callboard.interactions.settlement import TERMINAL, Outcome, OutcomeKind
+from callboard.events.payloads.plates import OutcomeKind, RequestOutcome
+from callboard.interactions.evidenced import TERMINAL, Outcome
 from callboard.vendors.claude.registry import Registered
 from callboard.vendors.claude.transcript import CallResult, call_result, calls_of
 
@@ -233,3 +234,20 @@ def _from_silence(look: Look, one: Unsettled) -> ShownOutcome | None:
     if one.handed and not shows_calls and goes_on:
         return ShownOutcome(Outcome("presumed", source="silence"))
     return None
+
+
+def details_of(shown: ShownOutcome) -> RequestOutcome:
+    """An outcome as it appears in an event."""
+    outcome = shown.outcome
+    told: RequestOutcome = {"outcome": outcome.kind, "source": outcome.source}
+    if outcome.via is not None:
+        told["via"] = outcome.via
+    if outcome.answers is not None:
+        told["answers"] = dict(outcome.answers)
+    if outcome.message is not None:
+        told["message"] = outcome.message
+    if shown.final:
+        told["final"] = True
+    if shown.use is not None:
+        told["toolUseId"] = shown.use
+    return told

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from callboard.board.calls import requests
-from callboard.board.evidence import Look, ShownOutcome, is_running, of_unsettled
+from callboard.board.evidence import Look, details_of, is_running, of_unsettled
 from callboard.board.plate import Plate, Unsettled
 from callboard.board.plates import Plates
 from callboard.board.registries import Registries
@@ -13,7 +13,6 @@ from callboard.clock import Clock
 from callboard.errors import PlateNotFound
 from callboard.events import plates as events
 from callboard.events.event_name import Entry
-from callboard.events.payloads.plates import RequestOutcome
 
 _log = logging.getLogger(__name__)
 
@@ -97,20 +96,3 @@ async def tell_if(plates: Plates, plate: Plate, build: Callable[[Plate], Entry |
         await plates.tell(plate.plate_id, build)
     except PlateNotFound:
         _log.debug("Plate %s has been pruned", plate.plate_id)
-
-
-def details_of(shown: ShownOutcome) -> RequestOutcome:
-    """An outcome as it appears in an event."""
-    outcome = shown.outcome
-    told: RequestOutcome = {"outcome": outcome.kind, "source": outcome.source}
-    if outcome.via is not None:
-        told["via"] = outcome.via
-    if outcome.answers is not None:
-        told["answers"] = dict(outcome.answers)
-    if outcome.message is not None:
-        told["message"] = outcome.message
-    if shown.final:
-        told["final"] = True
-    if shown.use is not None:
-        told["toolUseId"] = shown.use
-    return told

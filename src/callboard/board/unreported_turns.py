@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
-from callboard.board.plate import Plate
+from callboard.board.plate import Pending, Plate
 from callboard.events import plates as events
 from callboard.events.event_name import Entry
 from callboard.vendors.claude import transcript as claude
@@ -66,9 +66,13 @@ class Interruptions:
 def in_registry(plate: Plate, known: Registered, now_ms: int) -> Entry | None:
     """The client says that it is idle, but no hook has reported it.
 
-    Esc is in the transcript right away, and no hook follows it. Anything else may still be
-    reported.
+    Then its dialogs are closed, too. Esc is in the transcript right away, and no hook follows it.
+    Anything else may still be reported.
     """
+    if known.status == "idle" and closed_by_end(plate, known):
+        return events.TURN_IDLE({"interrupted": True, "seenIn": "registry"})
+    if closed_dialogs(plate, known):
+        return None
     if plate.status != "running" or known.status != "idle" or plate.status_at >= known.changed_at:
         return None
     turn = _last_turn(plate)
@@ -77,6 +81,19 @@ def in_registry(plate: Plate, known: Registered, now_ms: int) -> Entry | None:
     if now_ms < known.changed_at + IN_TRANSIT_MS:
         return None
     return events.TURN_IDLE({"interrupted": True, "seenIn": "registry"})
+
+
+def closed_dialogs(plate: Plate, known: Registered) -> list[Pending]:
+    """The dialogs that are gone, because the client does something else."""
+    if known.status == "waiting":
+        return []
+    return [one for one in plate.pending if one.at < known.changed_at]
+
+
+def closed_by_end(plate: Plate, known: Registered) -> bool:
+    """Whether a dialog is gone because the turn was ended in it. Subagents' are no part of it."""
+    over = closed_dialogs(plate, known)
+    return bool(over) and over[0].subagent is None
 
 
 def without_registry(plate: Plate, now_ms: int) -> Entry | None:

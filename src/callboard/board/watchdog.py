@@ -13,16 +13,21 @@ from pathlib import Path
 from typing import Final
 
 from callboard.board.branches import Branches
-from callboard.board.evidence import of_dialog
+from callboard.board.evidence import details_of, of_dialog
 from callboard.board.held_hooks import HeldHooks
 from callboard.board.hook_folders import Counting
-from callboard.board.outcomes import Settling, details_of, tell_if
+from callboard.board.outcomes import Settling, tell_if
 from callboard.board.plate import Pending, Plate
 from callboard.board.plates import Plates
 from callboard.board.registries import Registries
 from callboard.board.rest import Rest
 from callboard.board.transition import NEEDY
-from callboard.board.unreported_turns import Interruptions, in_registry, without_registry
+from callboard.board.unreported_turns import (
+    Interruptions,
+    closed_dialogs,
+    in_registry,
+    without_registry,
+)
 from callboard.clock import Clock
 from callboard.errors import PlateNotFound
 from callboard.events import plates as events
@@ -238,14 +243,9 @@ class Rounds:
 
     def _from_registry(self, plate: Plate, known: Registered) -> Entry | None:
         """What the client says about itself that no hook has reported."""
-        if known.status == "waiting":
-            return None
-        over = [one for one in plate.pending if one.at < known.changed_at]
-        if not over:
-            return in_registry(plate, known, self._clock.now_ms())
-        if known.status == "idle" and over[0].subagent is None:
-            return events.TURN_IDLE({"interrupted": True, "seenIn": "registry"})
-        return self._resolved(plate, over[0])
+        found = in_registry(plate, known, self._clock.now_ms())
+        over = closed_dialogs(plate, known)
+        return self._resolved(plate, over[0]) if found is None and over else found
 
     def _resolved(self, plate: Plate, pending: Pending) -> Entry | None:
         """A dialog that is gone while the client keeps working: it was allowed or denied."""

@@ -14,31 +14,13 @@ from callboard.events import names
 from callboard.events.authors import Author, authored
 from callboard.events.event_name import Entry
 from callboard.events.json_values import Object, is_list, is_mapping
-from callboard.events.payloads.people import Answered, InputReceivedPayload, Receipt, Source
+from callboard.events.payloads.people import Answered, InputReceivedPayload, Receipt
 from callboard.events.payloads.plates import OutcomeKind
 from callboard.events.payloads.workflow import Authored
+from callboard.interactions.evidenced import TERMINAL, Outcome
 from callboard.interactions.kinds import KINDS, Answers, RulingResponse
 from callboard.interactions.records import Interaction
 from callboard.interactions.rulings import refusal
-
-TERMINAL: Final = "terminal"
-"""`via` of what was decided in the agent's own dialog."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What the client did about a request.
-
-    via: where it was decided: `terminal`, or `hook` for a hook; None if unknown.
-    answers: the answers to a question. message: what the person wrote with a no.
-    source: the evidence: `hook`, `transcript`, `registry`, or `silence`.
-    """
-
-    kind: OutcomeKind
-    via: str | None = None
-    answers: Object | None = None
-    message: str | None = None
-    source: Source = "hook"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,10 @@ from tests.interactions import interaction
 
 from callboard.events import names
 from callboard.events.event_name import Entry
+from callboard.events.payloads.plates import OutcomeKind
+from callboard.interactions.evidenced import Outcome
 from callboard.interactions.records import Interaction
-from callboard.interactions.settlement import Outcome, OutcomeKind, agrees, settle
+from callboard.interactions.settlement import agrees, settle
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 YES, NO = {"approved": True}, {"approved": False, "message": "use mkdir"}
