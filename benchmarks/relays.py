@@ -362,7 +362,8 @@ def measure(quick: bool = False) -> Result:
             f"slowest {answers['relays']['max']:.0f} ms with a relay and "
             f"{answers['direct']['max']:.0f} ms without.",
             f"Idle: {mb(still['rss'])} are {still['rss'] / 2**20:.1f} MiB, of which libraries "
-            f"are shared with other processes: PSS {mb(still['pss'])}, of bare Python {mb(still['bare pss'])}. After "
+            f"are shared with other processes: PSS {mb(still['pss'])}, of bare Python "
+            f"{mb(still['bare pss'])}. After "
             f"{len(runs['relays']['answers'])} permissions, a relay without TLS had "
             f"{mb(runs['relays']['rss'])} (RSS).",
             "Where we lose: a relay is another process on the way, so hooks and answers take "

@@ -30,6 +30,7 @@ ALONE: dict[str, str] = {
     "server.routes.hosts": "routes have one module for each resource",
     "server.routes.status": "routes have one module for each resource",
     "log.postgres.owners": "each part of a log's contract has its module",
+    "events.standard_json": "a relay runs without installed packages",
     "vendors.gemini.transcript": "what a client writes is read in its own package",
 }
 

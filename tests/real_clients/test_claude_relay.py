@@ -4,6 +4,7 @@ The two machines are two homes: the client, its hooks and the relay have one, an
 other.
 """
 
+import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from tests.real_clients.board import Board, Wire
 from tests.real_clients.claude import PROCEED, Claude
 from tests.real_clients.home import Home
 from tests.real_clients.model import Model
+from tests.real_clients.patience import until
 from tests.relays import RelayProcess, relaying_as
 from tests.servers import serving
 
@@ -84,6 +86,29 @@ async def test_everything_it_asks_is_answered_on_the_board(
 
 
 @pytest.mark.long
+async def test_a_no_reaches_the_model_with_its_words(claude: Claude, model: Model, board: Board):
+    model.scripts |= {"plan": scenes.PLAN, "make": scenes.TOUCH}
+    with claude.terminal("--permission-mode", "plan") as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:plan")
+        no = {"approved": False, "feedback": "tests come first"}
+        await receipt(board, await board.asked("plan"), no)
+        await terminal.shows("So much for the plan.", "plan mode on")
+        await board.plate(status="idle", interactionId=None)
+        await terminal.type("play:plan again")
+        await receipt(board, await board.asked("plan"), "yes")
+        await terminal.shows("manual mode on")
+        await board.plate(status="idle", interactionId=None)
+        await terminal.type("play:make")
+        no = {"approved": False, "message": "use mkdir instead"}
+        await receipt(board, await board.asked("permission"), no)
+        await terminal.shows("It is made.")
+    assert model.was_told("tests come first")
+    assert model.was_told("use mkdir instead")
+    assert not (claude.home.project / "made").exists()
+
+
+@pytest.mark.long
 async def test_the_relay_is_killed_while_a_permission_is_asked(
     claude: Claude, model: Model, board: Board, relay: RelayProcess
 ):
@@ -119,3 +144,28 @@ async def test_the_server_is_killed_while_a_permission_is_asked(
         await terminal.shows("It is made.")
         plate = await board.plate(status="idle", interactionId=None)
     assert (await board.told(plate)).count("input:requested") == 1
+
+
+@pytest.mark.long
+async def test_esc_is_seen_without_a_hook(claude: Claude, model: Model, board: Board):
+    """In a dialog, and while a command runs that was allowed."""
+    model.scripts |= {"make": scenes.TOUCH, "wait": scenes.TOUCH_FOR_LONG}
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:make")
+        asked = await board.asked("permission")
+        await terminal.leaves(PROCEED, "Escape")
+        found = await board.closed(asked["id"])
+        await board.plate(status="idle", interactionId=None, interrupted=True)
+        assert (found["status"], found["response"]) == ("cancelled", None)
+        await terminal.type("play:wait")
+        asked = await board.asked("permission")
+        await board.answer(asked["id"], "yes")
+        await until(lambda: (claude.home.project / "made").exists(), "the file")
+        await board.plate(status="running")
+        pressed = time.time()
+        terminal.press("Escape")
+        plate = await board.plate(status="idle", interrupted=True)
+        print(f"{time.time() - pressed:.3f} s from Esc to the board")
+    events = await board.events(plate)
+    assert "transcript" in [one["payload"].get("seenIn") for one in events]

@@ -9,11 +9,14 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
-import orjson
-
 from callboard.errors import StateNotSerializable
 from callboard.events.envelope import Json, NewEvent
 from callboard.events.json_values import as_list, is_mapping, is_object
+
+try:
+    import orjson
+except ModuleNotFoundError:
+    from callboard.events import standard_json as orjson
 
 MOST_VALUES = 50_000
 """How many values a JSON document from outside may have: parsing more blocks everyone else."""

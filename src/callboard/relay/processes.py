@@ -75,7 +75,8 @@ class ProcessWatch:
 
     def watch(self, data: Object) -> None:
         """The server says which clients are on its board."""
-        told = objects(as_list(data.get("plates"))[:_MOST])
+        plates = objects(as_list(data.get("plates"))[:_MOST])
+        told = [one for one in plates if one.get("status") != "closed"]
         self._watched = [_client(one) for one in told]
         self._ended &= {one.client for one in self._watched}
 

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Coroutine
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from callboard.board.hook_folders import make_folders, spool_folder, write_connection
 from callboard.board.spool.files import Spool
@@ -15,7 +15,7 @@ from callboard.clock import Clock, SystemClock
 from callboard.disk.locks import try_lock
 from callboard.disk.private import make_own_folder, open_private
 from callboard.errors import ConflictError, StoreError
-from callboard.events.json_values import Object
+from callboard.events.json_values import Object, as_list, objects
 from callboard.relay.command_table import CommandJournal, CommandTable
 from callboard.relay.commands import NAME as COMMANDS
 from callboard.relay.commands import Commands, decide_with
@@ -32,11 +32,16 @@ from callboard.systems.current import system
 from callboard.systems.folder_watch import FolderWatch
 from callboard.waiting import wait_any
 
+if TYPE_CHECKING:
+    from callboard.relay.clients import ClientWatch
+
 _log = logging.getLogger(__name__)
 _ours = logging.getLogger("callboard")
 
 _LOOK_AT_SPOOL: Final = 2.0
 """Seconds between two looks at the spool; the system usually reports a new file at once."""
+_LOOK_AT_TURNS: Final = 0.25
+"""Seconds between two looks at the files of clients that work or ask."""
 _LONGEST_HEAD: Final = 65_536
 
 
@@ -73,12 +78,15 @@ class Relay:
         self._watch = ProcessWatch(
             self._outbox, self._clock.monotonic, lambda: self._hooks.holds, self._hooks.gone
         )
+        self._clients: ClientWatch | None = None
+        self._working = False
+        self._turns = asyncio.Event()
         self._commands = Commands(
             self._outbox,
             self._hello,
             {
                 "decide": decide_with(self._hooks.decide),
-                "watch": self._watch.watch,
+                "watch": self._watch_clients,
             },
             self._contact,
             CommandTable(
@@ -89,6 +97,19 @@ class Relay:
     def _machine(self) -> Machine:
         hooks, waiting = hooks_of(self._folder), lambda: len(self._outbox)
         return Machine(self._version, hooks, self._clock, self._tail, waiting)
+
+    def _watch_clients(self, data: Object) -> None:
+        self._watch.watch(data)
+        told = [one for one in objects(as_list(data.get("plates"))) if one.get("status")]
+        self._working = bool(told)
+        if told and self._clients is None:
+            from callboard.relay.clients import ClientWatch  # It takes memory.
+
+            self._clients = ClientWatch(self._outbox, self._clock.now_ms)
+        if self._clients is not None:
+            self._clients.watch(told)
+        if told:
+            self._turns.set()
 
     def _hello(self) -> Object:
         return {
@@ -128,6 +149,7 @@ class Relay:
                 self._commands.run(self._down, self._clock),
                 self._follow_spool(),
                 self._follow_processes(),
+                self._follow_turns(),
             )
         finally:
             _ours.removeHandler(self._tail)
@@ -161,6 +183,14 @@ class Relay:
             if self._watch.is_needed:
                 self._watch.look()
                 self._watch.look_for_hooks()
+
+    async def _follow_turns(self) -> None:
+        while True:
+            await self._turns.wait()
+            self._turns.clear()
+            while self._clients is not None and self._working:
+                self._clients.look()
+                await self._clock.sleep(_LOOK_AT_TURNS)
 
     def _reconnect(self) -> None:
         """The machine was asleep: its connections may be dead, which no one would tell us."""

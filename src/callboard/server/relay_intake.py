@@ -15,16 +15,14 @@ from dataclasses import dataclass, replace
 from callboard.board.host_requests import HostRequests
 from callboard.board.hosts import Host
 from callboard.board.intake import Listener
-from callboard.board.plate import Plate
 from callboard.board.plates import Plates
 from callboard.board.report_batch import ReportBatch
 from callboard.engine.inbox import Inbox
 from callboard.errors import NotFound, StoreError
-from callboard.events import plates as events
-from callboard.events.event_name import Entry
 from callboard.events.json_values import Object, as_object, as_text, as_whole
 from callboard.relay.batches import GONE, HOOK, RECEIPT, REGISTERED, SIGHTING, RelayItem
 from callboard.relay.command_table import LARGEST_RESULT
+from callboard.server.sightings import signal_of
 from callboard.vendors.reports import RelayNumber, Report
 
 _log = logging.getLogger(__name__)
@@ -137,19 +135,13 @@ class RelayIntake:
         told = _told(item)
         if told.get("event") == REGISTERED:
             return await self._register(source, told)
-        signal = events.PROCESS_EXIT({}) if told.get("event") == events.PROCESS_EXIT else None
         try:
             plate = await self._plates.get(as_text(told.get("plate")), dismissed=True)
         except NotFound:
             return None
-        if signal is None or plate.host != source.host:
-            return None
-
-        def build(now: Plate) -> Entry | None:
-            is_same = (now.pid, now.proc_start) == (told.get("pid"), told.get("start"))
-            return signal if is_same and now.status != "closed" else None
-
-        await self._plates.tell(plate.plate_id, build, source.number(item))
+        if plate.host == source.host:
+            number = source.number(item)
+            await self._plates.tell(plate.plate_id, lambda now: signal_of(told, now), number)
         return None
 
     async def _register(self, source: RelaySource, told: Object) -> None:

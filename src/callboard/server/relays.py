@@ -132,6 +132,24 @@ def _watched(plate: Plate) -> Object:
         "start": plate.proc_start,
         "boot": plate.boot_id,
         "holds": holds,
+        **_known(plate),
+    }
+
+
+def _known(plate: Plate) -> Object:
+    """What the relay compares with what the client shows, while that may differ."""
+    if plate.status != "running" and not plate.pending and not plate.unsettled:
+        return {}
+    told = plate.to_json()
+    return {
+        "session": plate.session_id,
+        "status": plate.status,
+        "statusAt": plate.status_at,
+        "updatedAt": plate.updated_at,
+        "lastEvent": plate.last_event,
+        "transcript": plate.transcript_path,
+        "pending": [{**one, "asks": ""} for one in told["pending"]],
+        "unsettled": told["unsettled"],
     }
 
 
@@ -190,7 +208,7 @@ class Relays:
                 await self._decide(stream, plate, one.id)
         for hold in holds:
             await self.look_at(stream.host.id, hold)
-        stream.watch([one for one in living if one.status != "closed"])
+        stream.watch(living)
 
     def heard_from(self, host_id: str) -> None:
         """A relay has sent something."""
@@ -325,8 +343,7 @@ class Relays:
         self._changed.discard(host_id)
         while (stream := self._streams.get(host_id)) is not None:
             try:
-                living = await self._plates.of_host(host_id)
-                return stream.watch([one for one in living if one.status != "closed"])
+                return stream.watch(await self._plates.of_host(host_id))
             except StoreError:
                 await self._clock.sleep(_TRY_AGAIN)
         return None
