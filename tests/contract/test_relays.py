@@ -4,6 +4,7 @@ The relay is cut off by cancelling it, which leaves what a crash leaves: what is
 """
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.held_hooks import PATIENCE, bash, behavior, hook
+from tests.held_hooks import PATIENCE, SESSION, bash, behavior, hook
 from tests.relay_world import World, paired, sleeping_agent
 from tests.relays import printed
 
@@ -123,6 +124,28 @@ async def test_a_dead_agent_closes_its_plate(world: World, agent: int):
     await world.plate(status="idle", host_name="ada-mac")
     os.kill(agent, 9)
     assert (await world.plate(status="closed")).ended == "process_exit"
+
+
+async def test_a_turn_that_ended_without_a_hook(
+    world: World, agent: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The client says that it is idle, in a file on its machine. So its dialog is closed, too."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    sessions = tmp_path / "claude" / "sessions"
+    sessions.mkdir(parents=True)
+    held = await world.hook(agent, bash("PermissionRequest"), "--hold")
+    asked = await world.question()
+    await world.plate(status="awaiting_approval")
+    at = world.clock.now_ms() + 1
+    told = {"pid": agent, "sessionId": SESSION, "status": "idle", "statusUpdatedAt": at}
+    (sessions / f"{agent}.json").write_text(json.dumps(told), encoding="utf-8")
+    plate = await world.plate(status="idle", interrupted=True)
+    assert (await world.board.people.get(asked.id)).status == "cancelled"
+    assert await printed(held) is None
+    (ended,) = [
+        one for one in await world.board.plates.events(plate.plate_id) if one.name == "turn_idle"
+    ]
+    assert ended.payload["seenIn"] == "registry"
 
 
 async def test_an_unreachable_machine_is_not_guessed_at(world: World, agent: int):
