@@ -266,13 +266,10 @@ def check_programs() -> None:
     homebrew = {"nginx": "nginx", "initdb": "postgresql@17"}
     missing = [program for program in debian if not find_program(program)]
     if missing:
-        on_debian, on_macos = (
-            " ".join(names[program] for program in missing) for names in (debian, homebrew)
-        )
-        raise ClusterFailure(
-            f"Programs are missing. Install them: sudo apt-get install {on_debian}, or on macOS: "
-            f"brew install {on_macos}"
-        )
+        is_mac = sys.platform == "darwin"
+        names, install = (homebrew, "brew") if is_mac else (debian, "sudo apt-get")
+        wanted = " ".join(names[program] for program in missing)
+        raise ClusterFailure(f"Programs are missing. Install them: {install} install {wanted}")
 
 
 def forget_environment() -> None:

@@ -118,6 +118,7 @@ async def _some_ids(client: httpx.AsyncClient) -> dict[str, str]:
         "workflow": "trip",
         "token_id": "x",
         "agent": "claude",
+        "host_id": "x",
         "name": "x",
         "path": "x",
     }

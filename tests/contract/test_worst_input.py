@@ -140,7 +140,9 @@ def of_a_relay(secret: str, texts: Texts) -> dict[Place, list[Sent]]:
             post("/relay/pair", {"code": "x" * LARGEST, "host": "h", "name": "n"}),
             post("/relay/pair", {"code": "x", "host": "h" * LARGEST, "name": "n" * LARGEST}),
         ],
+        ("POST", "/pairing"): [post("/pairing", {"server": "x" * LARGEST})],
         ("GET", "/hosts"): [],
+        ("DELETE", "/hosts/{host_id}"): [Sent("DELETE", "/hosts/" + "x" * 64)],
         ("POST", "/hosts/{host_id}/check"): [post("/hosts/" + "x" * 64 + "/check", {})],
         ("POST", "/hosts/{host_id}/log"): [post("/hosts/x/log", {"lines": 10**1000})],
     }

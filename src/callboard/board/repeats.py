@@ -69,6 +69,8 @@ async def as_new(log: EventLog, plate: Plate, report: Report, now_ms: int) -> Re
     """A request, without what is already known about it."""
     if await _was_decided(log, plate, report):
         return replace(report, hold=None, request=None, signals=_AFTERWARDS)
+    if report.hold is None and report.delivery is None:
+        return report  # Without an id, the same bytes may be another request.
     return replace(report, known=await _was_told(log, plate, report, now_ms))
 
 
