@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from tests.held_hooks import (
@@ -24,6 +25,7 @@ import callboard.hookclient
 import callboard.relay.__main__ as relay_process
 from callboard.relay.settings import read_settings
 
+ROOT = str(Path(__file__).parents[2])
 AS_MAC = ["-m", "tests.as_mac", "--run"]
 MAC_COMMAND = [*AS_MAC, str(callboard.__main__.__file__)]
 
@@ -81,7 +83,7 @@ async def command(
     """A command on the relay's machine: how it ended, and what it printed."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, *program, *words, cwd=relay.home,
-        env={**relay.env, "HOME": str(relay.home)},
+        env={**relay.env, "HOME": str(relay.home), "PYTHONPATH": ROOT},
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
     told, _ = await process.communicate()

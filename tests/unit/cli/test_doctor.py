@@ -164,7 +164,7 @@ def test_a_full_disk_is_told(tmp_path, monkeypatch):
 def test_an_extra_counts_only_with_its_main_package(monkeypatch: pytest.MonkeyPatch):
     """httpx comes with the server; nobody asked for the board in the terminal, or for MCP."""
     with_server = {"fastapi", "httptools", "httpx", "prometheus-client", "uvicorn", "uvloop"}
-    with_server |= {"opentelemetry-api"}
+    with_server |= {"opentelemetry-api", "segno"}
     monkeypatch.setattr(findings, "_is_installed", lambda name: name in with_server)
     found = {one.check: one for one in findings.installation()}
     assert {one.level for one in found.values()} == {"ok"}
