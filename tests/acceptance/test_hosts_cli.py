@@ -54,7 +54,8 @@ def test_of_two_machines_with_one_name_the_id_says_which(command: CallboardComma
 def test_remove_needs_a_machine(command: CallboardCommand):
     known(command.folder)
     assert "Missing argument 'HOST'" in command.here("hosts", "remove", code=2).err
-    assert "only with `remove`" in command.here("hosts", "list", "atlas", code=2).err
+    refused = command.here("hosts", "list", "atlas", code=2).err
+    assert "only with `check`, `log` or `remove`" in refused
 
 
 def test_a_code_comes_with_the_command_to_run(command: CallboardCommand):
