@@ -44,9 +44,9 @@ async def plates(server, count=1, **wanted):
 async def hosts(server, **wanted):
     async with asyncio.timeout(PATIENCE), server.client() as http:
         while True:
-            (found,) = (await http.get("/hosts")).json()["hosts"]
-            if wanted.items() <= found.items():
-                return found
+            for found in (await http.get("/hosts")).json()["hosts"]:
+                if wanted.items() <= found.items():
+                    return found
             await asyncio.sleep(0.02)
 
 
