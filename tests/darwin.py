@@ -9,7 +9,7 @@ import errno
 import os
 import select
 import struct
-from collections.abc import Iterator
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ BOOT = "6F0F4A32-0E0A-4B0B-9C0D-0123456789AB"
 _TICKS = os.sysconf("SC_CLK_TCK")
 _TCP_STATES = {1: 4, 2: 2, 3: 3, 4: 6, 5: 9, 6: 10, 7: 0, 8: 5, 9: 8, 10: 1, 11: 7}
 """Linux's number of a TCP state, and the Mac's."""
+_VALID_FOR = 0.1
+"""Seconds for which a table of sockets is used again."""
 
 
 def process_record(
@@ -74,7 +76,7 @@ class FakeCalls:
     def proc_pidfdinfo(self, pid: int, file: int, flavor: int, into: Any, size: int) -> int:
         assert (flavor, size) == (3, 792)
         inode = _inode(Path(f"/proc/{pid}/fd/{file}"))
-        found = None if inode is None else next(_tables(inode), None)
+        found = None if inode is None else _TABLES.find(inode)
         if inode is None:
             return _fail(errno.EBADF)
         return _give(bytes(792) if found is None else found, into, size)
@@ -128,13 +130,42 @@ def _inode(file: Path) -> int | None:
     return int(number.strip("[]")) if kind == "socket" else None
 
 
-def _tables(inode: int) -> Iterator[bytes]:
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in Path(table).read_text().splitlines()[1:]:
-            fields = line.split()
-            if int(fields[9]) == inode:
-                state = _TCP_STATES.get(int(fields[3], 16), 0)
-                yield socket_record(inode, _address(fields[1]), _address(fields[2]), state)
+class Tables:
+    """The records of all TCP sockets. Reading them for each file would take seconds on CI."""
+
+    def __init__(self) -> None:
+        self._read_at = float("-inf")
+        self._records: dict[int, bytes] = {}
+        self._others = set[int]()
+        """Sockets that are not TCP. Their numbers are not used again for long."""
+
+    def find(self, inode: int) -> bytes | None:
+        """The record of a socket; None if it is not TCP."""
+        is_old = time.monotonic() - self._read_at > _VALID_FOR
+        if inode not in self._others and (is_old or inode not in self._records):
+            self._read()
+            if inode not in self._records:
+                self._others.add(inode)
+        return self._records.get(inode)
+
+    def _read(self) -> None:
+        rows = [
+            line.split()
+            for table in ("tcp", "tcp6")
+            for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]
+        ]
+        self._records = {int(row[9]): _record(row) for row in rows if row[9] != "0"}
+        lines = Path("/proc/net/unix").read_text().splitlines()[1:]
+        self._others |= {int(line.split()[6]) for line in lines}
+        self._read_at = time.monotonic()
+
+
+_TABLES = Tables()
+
+
+def _record(row: list[str]) -> bytes:
+    state = _TCP_STATES.get(int(row[3], 16), 0)
+    return socket_record(int(row[9]), _address(row[1]), _address(row[2]), state)
 
 
 def _address(text: str) -> tuple[bytes, int]:
