@@ -129,8 +129,8 @@ class Dispatcher:
 
     async def _wait_for_drives(self, grace: float) -> None:
         if self._driving and grace > 0:
-            # `asyncio.wait` does not cancel the drives when the time is up: `_end` does, once.
-            await wait_any(self._clock.sleep(grace), asyncio.wait(self._driving.values()))
+            # A copy: they may end before the wait starts. `end` cancels those that are left, once.
+            await wait_any(self._clock.sleep(grace), asyncio.wait(list(self._driving.values())))
 
     def wake(self, session_id: str) -> None:
         """Drive a session now, even one that was left alone, such as a fork with `run=False`."""
