@@ -81,7 +81,7 @@ class HostRequests:
     # ------------------------------------------------------------------ asking
 
     async def ask(self, request: HostRequest, name: str, by: str | None = None) -> Object:
-        """The result of a command; an error if there is none in time.
+        """The result of a command; an error if it does not come in time.
 
         name: what people call the machine. by: who asks, for the record.
         """
