@@ -113,7 +113,7 @@ export function CreateToken({ onClose, onCreated }: Props) {
         {error && <Problem error={error} />}
         <div className="dialog__foot">
           <button type="button" className="button" onClick={onClose}>
-            {tokens.cancel}
+            {text.cancel}
           </button>
           <button type="submit" className="button button--lamp" disabled={isPending}>
             {tokens.create}

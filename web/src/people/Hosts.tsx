@@ -1,13 +1,12 @@
 import { type RelayHost, type TeamHost, useHosts, useWorkflowClient } from '@callboard/react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Unreachable } from '../board/Unreachable'
 import { Ago } from '../parts/Ago'
-import { Dialog } from '../parts/Dialog'
 import { CheckIcon } from '../parts/icons'
 import { Problem } from '../parts/Problem'
-import { say } from '../parts/Toasts'
 import { onOneLine } from '../parts/visible'
+import { Confirm } from './Confirm'
 import { PairHost } from './PairHost'
 import { text } from './text'
 import { TEAM, useTeam } from './useTeam'
@@ -114,33 +113,15 @@ interface RemoveProps {
 
 function Remove({ host, onClose }: RemoveProps) {
   const client = useWorkflowClient()
-  const queries = useQueryClient()
   const name = onOneLine(host.name)
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => client.removeHost(host.id),
-    onSuccess: () => {
-      say(text.hosts.removed(name))
-      void queries.invalidateQueries({ queryKey: [TEAM] })
-      onClose()
-    },
-  })
   return (
-    <Dialog title={text.hosts.removeTitle(name)} onClose={onClose}>
-      <p>{text.hosts.removeWhy}</p>
-      {error && <Problem error={error} />}
-      <div className="dialog__foot">
-        <button type="button" className="button" onClick={onClose}>
-          {text.hosts.cancel}
-        </button>
-        <button
-          type="button"
-          className="button button--danger"
-          disabled={isPending}
-          onClick={() => mutate()}
-        >
-          {text.hosts.remove}
-        </button>
-      </div>
-    </Dialog>
+    <Confirm
+      title={text.hosts.removeTitle(name)}
+      why={text.hosts.removeWhy}
+      action={text.hosts.remove}
+      done={text.hosts.removed(name)}
+      work={() => client.removeHost(host.id)}
+      onClose={onClose}
+    />
   )
 }

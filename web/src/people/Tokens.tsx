@@ -1,11 +1,10 @@
 import { type NewToken, type Token, useWorkflowClient } from '@callboard/react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Ago } from '../parts/Ago'
-import { Dialog } from '../parts/Dialog'
 import { Problem } from '../parts/Problem'
-import { say } from '../parts/Toasts'
 import { onOneLine } from '../parts/visible'
+import { Confirm } from './Confirm'
 import { CreateToken } from './CreateToken'
 import { Secret } from './Secret'
 import { text } from './text'
@@ -107,32 +106,14 @@ interface RevokeProps {
 
 function Revoke({ token, onClose }: RevokeProps) {
   const client = useWorkflowClient()
-  const queries = useQueryClient()
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => client.revokeToken(token.id),
-    onSuccess: () => {
-      say(text.tokens.revoked(token.name))
-      void queries.invalidateQueries({ queryKey: [TEAM] })
-      onClose()
-    },
-  })
   return (
-    <Dialog title={text.tokens.revokeTitle(token.name)} onClose={onClose}>
-      <p>{text.tokens.revokeWhy}</p>
-      {error && <Problem error={error} />}
-      <div className="dialog__foot">
-        <button type="button" className="button" onClick={onClose}>
-          {text.tokens.cancel}
-        </button>
-        <button
-          type="button"
-          className="button button--danger"
-          disabled={isPending}
-          onClick={() => mutate()}
-        >
-          {text.tokens.revoke}
-        </button>
-      </div>
-    </Dialog>
+    <Confirm
+      title={text.tokens.revokeTitle(token.name)}
+      why={text.tokens.revokeWhy}
+      action={text.tokens.revoke}
+      done={text.tokens.revoked(token.name)}
+      work={() => client.revokeToken(token.id)}
+      onClose={onClose}
+    />
   )
 }

@@ -5,6 +5,7 @@ export const text = {
   title: 'People',
   intro: 'Who may use this board, with which role, and the tokens and hosts that it knows.',
   loading: 'Loading…',
+  cancel: 'Cancel',
   roles: {
     hook: 'Reporter',
     read: 'Viewer',
@@ -59,7 +60,6 @@ export const text = {
       '365': 'In a year',
       never: 'Never',
     },
-    cancel: 'Cancel',
     made: (name: string) => `Token for ${name}`,
     secret: 'Secret',
     once: 'Copy it now. It is not stored and can’t be shown again.',
@@ -80,7 +80,6 @@ export const text = {
     removeWhy:
       'Its tokens are revoked, its agents leave the board, and its relay stops. To bring it back, pair it again.',
     removed: (name: string) => `Removed ${name}.`,
-    cancel: 'Cancel',
     connected: 'Connected',
     isServer: 'This server',
     sessions: (count: number) => plural(count, 'open agent session'),
