@@ -29,6 +29,16 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the tests that may take longest: one that came last would run alone."""
+    items.sort(key=_patience, reverse=True)
+
+
+def _patience(item: pytest.Item) -> float:
+    marker = item.get_closest_marker("timeout")
+    return float(marker.args[0]) if marker and marker.args else 0.0
+
+
 @pytest.fixture(scope="session", autouse=True)
 def user_data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The host's id is kept there, by every server and every board that has plates."""

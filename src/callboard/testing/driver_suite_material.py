@@ -149,6 +149,13 @@ class Fleet(ABC):
             yield server
 
     @asynccontextmanager
+    async def without_engine(self, *workflows: Workflow) -> AsyncGenerator[SuiteServer]:
+        """A server in this process that drives sessions itself."""
+        drives = partial(choose_driver, "local", concurrency=16, works=True)
+        async with self._running(workflows, drives) as server:
+            yield server
+
+    @asynccontextmanager
     async def onlooker(self) -> AsyncGenerator[SuiteServer]:
         """A process that reads and writes, and leaves it to others to find out about it."""
         log = self.open_log()
