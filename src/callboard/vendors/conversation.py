@@ -36,7 +36,7 @@ class TokenUsage(Shape):
 
 @dataclass(frozen=True, slots=True)
 class FileEdit(Shape):
-    """What a tool changed in a file, as a unified diff without its header. Empty if it is unknown."""
+    """What a tool changed in a file: a unified diff without its header, or "" if it is unknown."""
 
     path: str
     diff: str
