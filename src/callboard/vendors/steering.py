@@ -1,0 +1,93 @@
+"""Messages to a coding agent: how they can be handed over, and what shows what became of them.
+
+Each client's ways are in `vendors/<agent>/steering.py`. They run on the machine of the agent.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from callboard.events.shapes import Shape
+
+When = Literal["now", "after_turn"]
+"""At the agent's next opportunity, or once its turn is over."""
+Way = Literal["inbox", "app_server", "plugin", "hook", "rewake", "terminal"]
+"""Claude Code's inbox socket, Codex's app server, opencode's plugin, what a hook prints, a hook
+that wakes the agent, and what is typed into its terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient(Shape):
+    """The session that a message is for, as its plate knows it. transcript: as hooks named it."""
+
+    agent: str
+    session_id: str
+    folder: str
+    pid: int | None = None
+    proc_start: str | None = None
+    transcript: str | None = None
+    tmux_target: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing(Shape):
+    """A message. sender: who wrote it, for the agent and the person at its terminal."""
+
+    id: str
+    text: str
+    when: When
+    sender: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reach(Shape):
+    """Whether and how a session can be reached at this moment.
+
+    way: None if there is none now. authority: whether the model takes the message as its person's
+    own words. note: when it will be reached or why it can't be, as a sentence for people.
+    """
+
+    way: Way | None
+    authority: bool
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Handover(Shape):
+    """What came of handing a message over.
+
+    result: `accepted`: the client took it, `seen` will be shown elsewhere; `held`: its person has to
+    agree first; `untouched`: certainly nothing happened, so that it can be tried again; `unknown`:
+    only evidence can tell.
+    """
+
+    result: Literal["accepted", "held", "untouched", "unknown"]
+    way: Way
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting(Shape):
+    """What the client's own records show of a message. None: nothing yet."""
+
+    status: Literal["delivered", "seen", "refused"] | None
+    at_ms: int | None = None
+
+
+class Steering(Protocol):
+    """One client's ways. No method waits longer than a few seconds, or raises for the client."""
+
+    async def reach(self, recipient: Recipient) -> Reach:
+        """Whether a message could be handed over now."""
+        ...
+
+    async def say(self, recipient: Recipient, message: Outgoing) -> Handover:
+        """Hand a message over, at most once. Never into a dialog that is open."""
+        ...
+
+    async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
+        """What became of a message that was handed over."""
+        ...
+
+    async def interrupt(self, recipient: Recipient) -> bool:
+        """Stop the agent's turn; returns whether the client was told."""
+        ...
