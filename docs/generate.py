@@ -15,10 +15,11 @@ from fastapi import FastAPI
 from pydantic.json_schema import models_json_schema
 
 from callboard.cli.main import SECTIONS, group
+from callboard.events import messages as message_names
 from callboard.events import names
 from callboard.events import plates as plate_names
 from callboard.events.event_name import payload_types
-from callboard.events.payloads import agents, people, plates, workflow
+from callboard.events.payloads import agents, messages, people, plates, workflow
 from callboard.server.application import ROUTERS
 from callboard.server.openapi import document, model_of
 
@@ -89,7 +90,7 @@ def _cell(text: str) -> str:
 
 def events_reference(page: str) -> str:
     """The page `reference/events.md`: the row of each session event says what its type says."""
-    for name, payload in payload_types(names).items():
+    for name, payload in (payload_types(names) | payload_types(message_names)).items():
         row = f"| `{name}` | {_keys(payload)} | {_when(payload)} |"
         page = re.sub(rf"^\| `{name}` \|.*$", lambda _, row=row: row, page, flags=re.MULTILINE)
     return page
@@ -123,7 +124,7 @@ def _key_docs(name: str) -> dict[str, str]:
 
 _CLASSES = {
     node.name: node
-    for module in (workflow, agents, people, plates)
+    for module in (workflow, agents, people, plates, messages)
     for node in ast.parse(inspect.getsource(module)).body
     if isinstance(node, ast.ClassDef)
 }
@@ -155,7 +156,8 @@ def wire_types() -> str:
 
 def event_types() -> str:
     """The module `payloads.ts`: what each event carries, by its name."""
-    maps = {"EventPayloads": payload_types(names), "PlateEventPayloads": payload_types(plate_names)}
+    of_plates = payload_types(plate_names) | payload_types(message_names)
+    maps = {"EventPayloads": payload_types(names), "PlateEventPayloads": of_plates}
     payloads = [payload for told in maps.values() for payload in told.values()]
     models = [(model_of(payload), "validation") for payload in payloads]
     schemas = models_json_schema(models, ref_template="/{model}")[1]["$defs"]

@@ -54,6 +54,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "plates": ("id",),
     "plate_sessions": ("session_id", "plate"),
     "hosts": ("id",),
+    "plate_messages": ("id",),
 }
 """The views, and the columns that make their rows unique."""
 
@@ -66,6 +67,7 @@ SESSION_COLUMN: Mapping[str, str] = {
     "plates": "id",
     "plate_sessions": "plate",
     "hosts": "stream",
+    "plate_messages": "plate",
 }
 """The column of each view that has the id of a row's stream."""
 

@@ -5,16 +5,14 @@ new row doesn't name get their defaults.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from typing import Final
 
-from callboard.events import names, plates
+from callboard.events import names
 from callboard.events.codec import dump_json
 from callboard.events.envelope import Event, Json
-from callboard.events.json_values import as_object
 from callboard.events.payloads import agents, people, workflow
-from callboard.events.payloads.plates import HostConnectedPayload, HostDisconnectedPayload
 from callboard.events.rows import Cell, Change, Drop, Put, RowChange
+from callboard.state import board_rows
 
 Changes = list[RowChange]
 
@@ -297,104 +295,42 @@ def _task_completed(payload: workflow.TaskCompletedPayload, event: Event) -> Cha
     return [Change("tasks", {"id": payload["taskId"]}, values)]
 
 
-def _plate(payload: Mapping[str, Json], event: Event) -> Changes:
-    """A plate's events contain their own row changes: only their writer knows everything."""
-    told = as_object(payload.get("plate"))
-    if not told:
-        return []
-    row = {_column(key): _cell(value) for key, value in told.items()}
-    if "unsettled" in told:
-        row["awaits_outcome"] = int(bool(told["unsettled"]))
-    whole = "id" in row
-    changes: Changes = [
-        Put("plates", row) if whole else Change("plates", {"id": event.session_id}, row)
-    ]
-    if "session_id" in row:
-        sessions = {"session_id": row["session_id"], "plate": event.session_id}
-        changes.append(Put("plate_sessions", sessions))
-    return changes
-
-
-def _host_connected(payload: HostConnectedPayload, event: Event) -> Changes:
-    row = {
-        "id": payload["host"],
-        "stream": event.session_id,
-        "name": payload["name"],
-        "version": payload["version"],
-        "connected": 1,
-        "seen_at": event.at_ms,
-        "powers": _json(list(payload.get("powers", []))),
-        "secret": payload.get("secret", ""),
-        "contested_at": payload.get("contestedAt"),
-    }
-    return [Put("hosts", row)]
-
-
-def _host_disconnected(payload: HostDisconnectedPayload, event: Event) -> Changes:
-    values = {"connected": 0, "seen_at": payload["seenAt"]}
-    return [Change("hosts", {"id": payload["host"]}, values)]
-
-
-def _host_contested(payload: object, event: Event) -> Changes:
-    return [Change("hosts", {"stream": event.session_id}, {"contested_at": event.at_ms})]
-
-
-def _host_removed(payload: object, event: Event) -> Changes:
-    return [Drop("hosts", {"stream": event.session_id})]
-
-
-@lru_cache(maxsize=256)  # There are a few dozen, used by hundreds of events a second.
-def _column(key: str) -> str:
-    if key == "plateId":
-        return "id"
-    return "".join("_" + letter.lower() if letter.isupper() else letter for letter in key)
-
-
-def _cell(value: Json) -> Cell:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, int | float):
-        return int(value) if isinstance(value, bool) else value
-    return _json(value)
-
-
-_HANDLERS: Final = dict(
-    (
-        names.STARTED.to(_started),
-        names.FORKED.to(_forked),
-        names.TITLED.to(_titled),
-        names.HELD.to(_held),
-        names.COMPLETED.to(_ended("completed")),
-        names.FAILED.to(_ended("failed")),
-        names.CANCELLED.to(_ended("cancelled")),
-        names.PAUSING.to(_marked(pausing=1)),
-        names.PAUSED.to(_marked(pausing=0, paused=1)),
-        names.RESUMED.to(_marked(pausing=0, paused=0)),
-        names.PHASE_ENTERED.to(_entered),
-        names.PHASE_FAILED.to(_tried_again),
-        names.AGENT_INTERRUPTED.to(_tried_again),
-        names.AGENT_STARTED.to(_agent_started),
-        names.AGENT_COMPLETED.to(_agent_completed),
-        names.CHECKPOINT.to(_checkpoint),
-        names.REQUESTED.to(_requested),
-        names.ACCEPTED.to(_accepted),
-        names.RECEIVED.to(_closed("completed")),
-        names.CORRECTED.to(_corrected),
-        names.EXPIRED.to(_closed("timeout")),
-        names.INPUT_CANCELLED.to(_closed("cancelled")),
-        names.INPUT_FAILED.to(_closed("failed")),
-        names.CONTRIBUTED.to(_contributed),
-        names.DETACHED.to(_detached),
-        names.CLAIMED.to(_claimed),
-        names.RELEASED.to(_released),
-        names.ASSIGNED.to(_assigned),
-        names.REMINDED.to(_reminded),
-        names.ESCALATED.to(_escalated),
-        names.TASK_STARTED.to(_task_started),
-        names.TASK_COMPLETED.to(_task_completed),
-        plates.HOST_CONNECTED.to(_host_connected),
-        plates.HOST_CONTESTED.to(_host_contested),
-        plates.HOST_DISCONNECTED.to(_host_disconnected),
-        plates.HOST_REMOVED.to(_host_removed),
+_HANDLERS: Final = (
+    dict(
+        (
+            names.STARTED.to(_started),
+            names.FORKED.to(_forked),
+            names.TITLED.to(_titled),
+            names.HELD.to(_held),
+            names.COMPLETED.to(_ended("completed")),
+            names.FAILED.to(_ended("failed")),
+            names.CANCELLED.to(_ended("cancelled")),
+            names.PAUSING.to(_marked(pausing=1)),
+            names.PAUSED.to(_marked(pausing=0, paused=1)),
+            names.RESUMED.to(_marked(pausing=0, paused=0)),
+            names.PHASE_ENTERED.to(_entered),
+            names.PHASE_FAILED.to(_tried_again),
+            names.AGENT_INTERRUPTED.to(_tried_again),
+            names.AGENT_STARTED.to(_agent_started),
+            names.AGENT_COMPLETED.to(_agent_completed),
+            names.CHECKPOINT.to(_checkpoint),
+            names.REQUESTED.to(_requested),
+            names.ACCEPTED.to(_accepted),
+            names.RECEIVED.to(_closed("completed")),
+            names.CORRECTED.to(_corrected),
+            names.EXPIRED.to(_closed("timeout")),
+            names.INPUT_CANCELLED.to(_closed("cancelled")),
+            names.INPUT_FAILED.to(_closed("failed")),
+            names.CONTRIBUTED.to(_contributed),
+            names.DETACHED.to(_detached),
+            names.CLAIMED.to(_claimed),
+            names.RELEASED.to(_released),
+            names.ASSIGNED.to(_assigned),
+            names.REMINDED.to(_reminded),
+            names.ESCALATED.to(_escalated),
+            names.TASK_STARTED.to(_task_started),
+            names.TASK_COMPLETED.to(_task_completed),
+        )
     )
-) | dict.fromkeys(plates.ALL, _plate)
+    | board_rows.HANDLERS
+)

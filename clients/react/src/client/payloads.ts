@@ -362,6 +362,100 @@ export interface InputRequestedPayload {
   readonly executionId?: string
 }
 
+/** What came of an interrupt. */
+export interface InterruptAnsweredPayload {
+  /** Whether the client was told to stop. */
+  readonly wasInterrupted: boolean
+}
+
+/** Someone is about to interrupt the agent's turn. */
+export interface InterruptRequestedPayload {
+  readonly by?: string
+  readonly via?: string
+}
+
+/** Someone changed a message that was still queued. */
+export interface MessageChangedPayload {
+  readonly id: string
+  readonly by?: string
+  readonly via?: string
+  readonly text?: string
+  readonly when?: 'now' | 'after_turn'
+}
+
+/** The client has the message: its own hook, API or transcript shows it. */
+export interface MessageDeliveredPayload {
+  readonly id: string
+  readonly way?: string
+  /** When, in milliseconds, if the client says. */
+  readonly at?: number
+}
+
+/** The board is about to hand a message over to the agent's client. Recorded before that is done: from now on, the agent may have it. */
+export interface MessageHandedPayload {
+  readonly id: string
+  readonly attempt: number
+  /** How: `inbox`, `app_server`, `plugin`, `hook`, `rewake` or `terminal`. */
+  readonly way: string
+  /** Whether the model takes the message as its person's own words. */
+  readonly authority: boolean
+  /** The client's session that it is meant for. */
+  readonly session: string
+}
+
+/** The client has the message, and asks the person at its terminal whether to accept it. */
+export interface MessageHeldPayload {
+  readonly id: string
+  readonly note?: string
+}
+
+/** The agent did not get the message, or nothing shows that it did. It is not sent again. */
+export interface MessageLostPayload {
+  readonly id: string
+  readonly reason: string
+}
+
+/** Someone moved a message that was still queued. */
+export interface MessageMovedPayload {
+  readonly id: string
+  readonly by?: string
+  readonly via?: string
+  /** The new places of all messages that have another one now, by id. */
+  readonly places: Readonly<Record<string, number>>
+}
+
+/** Someone wrote a message, and it waits to be handed over. */
+export interface MessageQueuedPayload {
+  readonly id: string
+  readonly by?: string
+  readonly via?: string
+  readonly text: string
+  readonly when: 'now' | 'after_turn'
+  /** Its place among the messages of its plate; lower ones are handed over first. */
+  readonly place: number
+}
+
+/** Handing a message over certainly did nothing: it waits again. */
+export interface MessageReturnedPayload {
+  readonly id: string
+  readonly attempt: number
+  readonly note?: string
+}
+
+/** The model was given the message. */
+export interface MessageSeenPayload {
+  readonly id: string
+  /** When, in milliseconds, if the client says. */
+  readonly at?: number
+}
+
+/** Someone withdrew a message before it was handed over. The agent never gets it. */
+export interface MessageWithdrawnPayload {
+  readonly id: string
+  readonly by?: string
+  readonly via?: string
+}
+
 /** An effect given to `ctx.once` returned. */
 export interface OnceCompletedPayload {
   readonly run: string
@@ -1052,6 +1146,18 @@ export interface PlateEventPayloads {
   'host_answered': HostAnsweredPayload
   'host_disconnected': HostDisconnectedPayload
   'host_removed': HostRemovedPayload
+  'message_queued': MessageQueuedPayload
+  'message_changed': MessageChangedPayload
+  'message_moved': MessageMovedPayload
+  'message_withdrawn': MessageWithdrawnPayload
+  'message_handed': MessageHandedPayload
+  'message_returned': MessageReturnedPayload
+  'message_held': MessageHeldPayload
+  'message_delivered': MessageDeliveredPayload
+  'message_seen': MessageSeenPayload
+  'message_lost': MessageLostPayload
+  'interrupt_requested': InterruptRequestedPayload
+  'interrupt_answered': InterruptAnsweredPayload
 }
 
 /** Every name that this version knows. */
@@ -1082,4 +1188,16 @@ export const plateEventNames: ReadonlyArray<keyof PlateEventPayloads> = [
   'host_answered',
   'host_disconnected',
   'host_removed',
+  'message_queued',
+  'message_changed',
+  'message_moved',
+  'message_withdrawn',
+  'message_handed',
+  'message_returned',
+  'message_held',
+  'message_delivered',
+  'message_seen',
+  'message_lost',
+  'interrupt_requested',
+  'interrupt_answered',
 ]
