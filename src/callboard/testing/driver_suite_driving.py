@@ -126,7 +126,7 @@ class DrivingContract:
             await server.start(flow.late, 250, "own")
             await stands(server, "waiting", 270)
             await until(lambda: has_no_jobs(fleet))
-        # An engine may start ten jobs a second. Those that wait are the same, whoever drove them.
+        # An engine may start ten jobs a second. Those that wait are the same with any engine.
         async with fleet.without_engine(flow.late) as server:
             for part in range(39):
                 await server.start(flow.late, 250, f"part{part}-")

@@ -113,7 +113,7 @@ class FoundItem(Shape):
 
 @dataclass(frozen=True, slots=True)
 class ConversationMatches(Shape):
-    """Items with the searched text, newest first. before: where the search goes on; None: all."""
+    """Items with the searched text, newest first. before: where to continue; None: all."""
 
     found: list[FoundItem]
     before: str | None

@@ -17,10 +17,12 @@ from pydantic import BaseModel
 from callboard import Callboard, ClaudeCode, Phase, Retry, State, Workflow, run
 from callboard.agents.claude_code.agent import run_id, session_of
 from callboard.agents.claude_code.messages import ClientResult, MessageReader
-from callboard.agents.claude_code.orphans import end_leftovers, mark
+from callboard.agents.claude_code.orphans import end_leftovers, mark, unmarked
 from callboard.engine.ports import Request, Text, Thinking, ToolCall, ToolResult
 from callboard.errors import DefinitionError
 from callboard.events.envelope import Event
+from callboard.systems.current import system
+from callboard.systems.processes import Process
 from callboard.testing.fake_clock import FakeClock
 from callboard.vendors.claude.launching import MARK
 
@@ -624,6 +626,39 @@ class TestLeftovers:
         assert others.poll() is None
         assert another.poll() is None
 
+    async def test_programs_that_hide_their_environment_go_with_their_parent(
+        self, left_running: Start, monkeypatch: pytest.MonkeyPatch
+    ):
+        """As those of macOS itself do."""
+        env = {**os.environ, MARK: mark("run-4")}
+        parent = subprocess.Popen(
+            [sys.executable, "-c", STARTS_ANOTHER], env=env, stdout=subprocess.PIPE
+        )
+        assert parent.stdout is not None
+        hidden = Process(int(parent.stdout.readline()))
+        seen = system.environment
+        monkeypatch.setattr(
+            system, "environment", lambda pid: [] if pid == hidden.pid else seen(pid)
+        )
+        stranger = left_running(mark("run-5"))
+
+        known = unmarked("run-4")
+
+        assert [one.pid for one in known] == [hidden.pid]
+        parent.kill()
+        parent.communicate()
+        assert unmarked("run-4") == []
+        assert end_leftovers("run-4", known) == 1
+        await _end(Path(f"/proc/{hidden.pid}"))
+        assert stranger.poll() is None
+
+
+STARTS_ANOTHER = """\
+import subprocess
+child = subprocess.Popen(["sleep", "1000"], start_new_session=True, stdout=subprocess.DEVNULL)
+print(child.pid, flush=True)
+child.wait()
+"""
 
 LEAVES_SOMETHING = """\
 #!{python}

@@ -8,13 +8,16 @@ import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Final, Self
+from typing import IO, TYPE_CHECKING, Final, Self
 
 from callboard.agents.claude_code.messages import Message
-from callboard.agents.claude_code.orphans import end_leftovers
+from callboard.agents.claude_code.orphans import end_leftovers, unmarked
 from callboard.errors import AgentError, MissingExtra
 from callboard.events.json_values import is_object
 from callboard.waiting import wait_any
+
+if TYPE_CHECKING:
+    from callboard.systems.processes import Process
 
 _LONGEST_LINE: Final = 256 * 1024 * 1024
 _GRACE: Final = 3.0
@@ -33,6 +36,7 @@ class ClaudeProcess:
         self._complaints = complaints
         self._run = run
         self._patience: float | None = None
+        self._unmarked: Sequence[Process] = ()
 
     @classmethod
     async def start(
@@ -130,10 +134,11 @@ class ClaudeProcess:
         finally:
             # Also if the wait is cancelled. The client's tools run in process groups of their own.
             if not left_by_itself:
-                end_leftovers(self._run)
+                end_leftovers(self._run, self._unmarked)
             self._complaints.close()
 
     async def _end(self) -> None:
+        self._unmarked = unmarked(self._run)
         self._signal(signal.SIGTERM)
         try:
             await self._wait(_GRACE)
