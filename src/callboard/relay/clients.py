@@ -1,4 +1,4 @@
-"""Sees what the clients of this machine show in their own files and no hook reports.
+"""Sees what the clients of this machine show and no hook reports.
 
 These are turns that ended, because someone pressed Esc or a hook was lost, and what became of
 requests. The readers are those of the server. This module is loaded when an agent works or asks,
@@ -14,6 +14,7 @@ from typing import Final
 from callboard.board.calls import requests
 from callboard.board.evidence import Look, details_of, is_running, of_dialog, of_unsettled
 from callboard.board.plate import Pending, Plate, Unsettled
+from callboard.board.registries import Registries
 from callboard.board.transition import STATUSES, Status
 from callboard.board.unreported_turns import (
     Interruptions,
@@ -27,7 +28,6 @@ from callboard.events.json_values import Object, as_list, as_text, as_whole, obj
 from callboard.relay.batches import SIGHTING
 from callboard.relay.outbox import Outbox
 from callboard.vendors.claude import home as claude
-from callboard.vendors.claude.registry import Registered, registered
 from callboard.vendors.gemini import settings as gemini
 
 _CHECK_SILENCE_MS: Final = 10_000
@@ -43,6 +43,7 @@ class ClientWatch:
     def __init__(self, outbox: Outbox, now_ms: Callable[[], int]) -> None:
         self._outbox = outbox
         self._now_ms = now_ms
+        self._registries = Registries()
         self._interruptions = Interruptions()
         self._plates: list[Plate] = []
         self._reported: dict[tuple[str, str, object], Plate] = {}
@@ -52,11 +53,16 @@ class ClientWatch:
     def watch(self, plates: list[Object]) -> None:
         """The server says what it knows about these plates."""
         self._plates = [_plate(one) for one in plates]
+        self._registries.follow(self._plates)
         known = {one.plate_id for one in self._plates}
         self._interruptions.keep_only(known)
         self._reported = {key: one for key, one in self._reported.items() if key[0] in known}
         asked = {one.id for plate in self._plates for one in requests(plate)}
         self._worked_on &= asked
+
+    async def stop(self) -> None:
+        """Disconnect from what clients say about themselves."""
+        await self._registries.stop()
 
     def look(self) -> None:
         """Report what happened since the server's last word."""
@@ -64,7 +70,7 @@ class ClientWatch:
         is_due = not 0 <= now - self._silence_at < _CHECK_SILENCE_MS
         self._silence_at = now if is_due else self._silence_at
         for plate in self._plates:
-            known = _registered(plate)
+            known = self._registries.of(plate)
             self._note_work(Look(plate, known, now))
             look = Look(plate, known, now, frozenset(self._worked_on))
             ended = None if plate.status == "closed" else self._ended(look, is_due=is_due)
@@ -120,13 +126,6 @@ def _settled(look: Look) -> list[Entry]:
         for one, found in shown
         if found is not None
     ]
-
-
-def _registered(plate: Plate) -> Registered | None:
-    if plate.agent != "claude" or plate.pid is None:
-        return None
-    known = registered(plate.pid, plate.proc_start)
-    return known if known is None or known.session_id == plate.session_id else None
 
 
 def _plate(told: Object) -> Plate:

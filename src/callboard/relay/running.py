@@ -155,6 +155,8 @@ class Relay:
             _ours.removeHandler(self._tail)
             server.close()
             self._hooks.close()
+            if self._clients is not None:
+                await self._clients.stop()
             self._up.close()
             self._down.close()
             await asyncio.sleep(0.1)  # Waiting hooks are told to come back to the next relay.

@@ -5,10 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.codex_app_server import SESSION, PlayedAppServer, listening
+from tests.real_clients.patience import until
 
 from callboard.relay.clients import ClientWatch
 from callboard.relay.outbox import Outbox
 from callboard.testing.fake_clock import FakeClock
+from callboard.vendors.codex import app_server
 
 PID = 4711
 AGO = 5000
@@ -116,6 +119,23 @@ def test_another_session_or_a_working_client_says_nothing(machine: Machine):
     machine.says("busy")
     machine.watch.watch([machine.plate()])
     assert machine.look() == []
+
+
+async def test_a_codex_turn_whose_end_only_its_app_server_shows(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(app_server, "TRY_AGAIN", 0.01)
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    socket, server = app_server.control_socket(), PlayedAppServer()
+    socket.parent.mkdir()
+    plate = machine.plate(agent="codex", session=SESSION, transcript="")
+    async with listening(socket, server):
+        machine.watch.watch([plate])
+        await until(lambda: server.writer is not None, "it asks the app server")
+        assert machine.look() == []
+        server.changes(machine.clock.now_ms() - AGO, type="idle")
+        await until(lambda: machine.look() == [idle("registry")], "the turn has ended")
+        await machine.watch.stop()
 
 
 def test_the_outcome_of_a_request_that_was_answered(machine: Machine):

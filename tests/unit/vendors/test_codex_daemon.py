@@ -1,14 +1,12 @@
 """Codex's app server: which terminal shows a session, and what the server says of its threads."""
 
 import asyncio
-import json
 import struct
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.codex_app_server import SESSION, SWITCHED, PlayedAppServer, framed, listening, unmasked
 from tests.real_clients.patience import until
 
 from callboard.vendors.codex import app_server
@@ -17,7 +15,6 @@ from callboard.vendors.codex.daemon import Program, chosen
 from callboard.vendors.codex.websocket import LARGEST, WebSocket, WebSocketError
 
 MADE_MS = 0x01A1E879F446
-SESSION = "01a1e879-f446-7fa1-8b56-79ef39fdaa76"
 
 
 def program(pid: int, began: int, folder: str = "/p", *words: str) -> Program:
@@ -49,41 +46,6 @@ def test_a_session_without_a_folder_has_no_terminal():
 
 
 # ---------------------------------------------------------------------- the socket
-
-Peer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-SWITCHED = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"
-
-
-def framed(data: bytes, first: int = 0x81) -> bytes:
-    if len(data) < 126:
-        return bytes([first, len(data)]) + data
-    return bytes([first, 127]) + struct.pack("!Q", len(data)) + data
-
-
-async def unmasked(reader: asyncio.StreamReader) -> bytes:
-    _, length = await reader.readexactly(2)
-    size = length & 0x7F
-    if size == 126:
-        (size,) = struct.unpack("!H", await reader.readexactly(2))
-    mask = await reader.readexactly(4)
-    data = await reader.readexactly(size)
-    return bytes(byte ^ mask[at % 4] for at, byte in enumerate(data))
-
-
-@asynccontextmanager
-async def listening(path: Path, peer: Peer) -> AsyncGenerator[str]:
-    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await reader.readuntil(b"\r\n\r\n")
-            await peer(reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
-
-    async with await asyncio.start_unix_server(talk, path):
-        yield str(path)
-
 
 SENT = {
     "small": (SWITCHED + framed(b"hello"), b"hello"),
@@ -137,37 +99,9 @@ async def test_what_is_sent_arrives(tmp_path: Path, size: int):
 # ---------------------------------------------------------------------- its threads
 
 
-class Server:
-    """Answers what is asked at first, and then tells what a test wants it to."""
-
-    def __init__(self) -> None:
-        self.status: Any = {"type": "active", "activeFlags": []}
-        self.writer: asyncio.StreamWriter | None = None
-
-    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(SWITCHED + framed(b'{"method": "configWarning", "params": null}'))
-        while True:
-            asked = json.loads(await unmasked(reader))
-            replies = {
-                "initialize": {},
-                "thread/loaded/list": {"data": [SESSION, 7]},
-                "thread/read": {"thread": {"id": SESSION, "status": self.status}},
-            }
-            if "id" in asked:
-                reply = {"id": asked["id"], "result": replies[asked["method"]]}
-                writer.write(framed(json.dumps(reply).encode()))
-                self.writer = writer
-
-    def changes(self, at_ms: int, **status: Any) -> None:
-        params = {"threadId": SESSION, "status": status}
-        told = {"method": "thread/status/changed", "params": params, "emittedAtMs": at_ms}
-        assert self.writer is not None
-        self.writer.write(framed(json.dumps(told).encode()))
-
-
 async def test_threads_are_followed_and_forgotten(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(app_server, "TRY_AGAIN", 0.01)
-    link, server = tmp_path / "link", Server()
+    link, server = tmp_path / "link", PlayedAppServer()
     link.symlink_to(tmp_path / "s")
     follower = AppServer(lambda: link)
 
