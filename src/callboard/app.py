@@ -5,13 +5,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from callboard.board.hosts import local_host
+from callboard.board.coding_agents import CodingAgents
 from callboard.board.human import Human
-from callboard.board.limits import AgentLimits
-from callboard.board.pairing import Pairing
-from callboard.board.plates import Plates
-from callboard.board.relay_hosts import HostTraces, RelayHosts
-from callboard.board.tokens import AccessTokens
 from callboard.clock import Clock, SystemClock
 from callboard.drivers.execution import Execution, Runtime, Starting
 from callboard.drivers.local import LocalDriver, Manner
@@ -46,7 +41,7 @@ Database = str | Path | None
 Folder = str | PathLike[str] | None
 
 
-class Callboard(SessionReader):
+class Callboard(SessionReader, CodingAgents):
     """A database, and the workflows that this program can run.
 
     Every operation works from any process that opens the same database. Operations that need a
@@ -57,16 +52,12 @@ class Callboard(SessionReader):
         self, log: EventLog, workflows: Sequence[Workflow] = (), clock: Clock | None = None
     ) -> None:
         self.workflows = {workflow.name: workflow for workflow in workflows}
-        super().__init__(log, clock or SystemClock())
+        SessionReader.__init__(self, log, clock or SystemClock())
+        CodingAgents.__init__(self, log, self.clock)
         noted = noting(log)
         self.operations = Operations(noted, self.clock)
         self.people = Inbox(noted, self.clock)
         self.human = Human(self.people)
-        self.plates = Plates(log, self.clock, local_host)
-        self.tokens = AccessTokens(log.tokens, self.clock)
-        self.limits = AgentLimits(log.slots)
-        self.hosts = RelayHosts(log, self.clock, HostTraces(self.tokens, self.plates).remove)
-        self.pairing = Pairing(log.server_state, self.tokens, self.clock)
         self.statistics = Statistics(log, self.clock)
         self.driver = LocalDriver(log, self.workflows, self.clock)
 

@@ -10,7 +10,8 @@
     │   ├── SessionNotFound
     │   ├── WorkflowNotFound
     │   ├── InteractionNotFound
-    │   └── PlateNotFound
+    │   ├── PlateNotFound
+    │   └── TranscriptUnreadable   a coding agent's own record of its conversation
     ├── ConflictError              someone else was first
     │   ├── AlreadyAnswered · InteractionClosed · Claimed
     │   ├── InteractivePending     one interactive session at a time
@@ -118,6 +119,10 @@ class InteractionNotFound(NotFound, code="INTERACTION_NOT_FOUND"):
 
 class PlateNotFound(NotFound, code="PLATE_NOT_FOUND"):
     """There is no plate with this id."""
+
+
+class TranscriptUnreadable(NotFound, code="TRANSCRIPT_UNREADABLE"):
+    """The agent's transcript isn't there, or can't be read."""
 
 
 class ConflictError(CallboardError, code="CONFLICT"):

@@ -6,6 +6,7 @@ protocol, or just the part that it needs. `tests/contract/test_board.py` tests b
 
 from typing import Protocol
 
+from callboard.board.conversations import BoardConversations
 from callboard.board.hook_backlog import HookBacklog
 from callboard.board.limits import BoardLimits
 from callboard.board.plate import Plate
@@ -166,6 +167,11 @@ class Board(
     @property
     def hosts(self) -> BoardHosts:
         """The machines whose coding agents are on the board."""
+        ...
+
+    @property
+    def conversations(self) -> BoardConversations:
+        """What coding agents did, step by step."""
         ...
 
     async def close(self) -> None:

@@ -14,6 +14,7 @@ from callboard.board.replies import (
     Started,
     StateAt,
 )
+from callboard.client.conversations import RemoteConversations
 from callboard.client.following import Following
 from callboard.client.limits import RemoteLimits
 from callboard.client.people import RemoteInbox, given
@@ -84,6 +85,7 @@ class Client:
         self.tokens = RemoteTokens(self._transport)
         self.limits = RemoteLimits(self._transport)
         self.hosts = RemoteHosts(self._transport)
+        self.conversations = RemoteConversations(self._transport)
 
     async def __aenter__(self) -> Self:
         return self

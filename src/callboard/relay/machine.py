@@ -6,13 +6,16 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from callboard.board.hook_folders import spool_folder
 from callboard.clock import Clock
 from callboard.disk.files import read
 from callboard.events.json_values import Object, as_object, as_text, as_whole
 from callboard.relay.command_table import Command
+
+if TYPE_CHECKING:
+    from callboard.board.conversation_reading import ConversationReading
 
 MOST_LINES: Final = 200
 """How many lines of the log are kept."""
@@ -63,11 +66,16 @@ class Machine:
         self._clock = clock
         self._tail = tail
         self._waiting = waiting
+        self._conversations: ConversationReading | None = None
 
     @property
     def commands(self) -> dict[str, Command]:
         """What servers can ask for."""
-        return {"check": Command(self._check), "log": Command(self._log, "read")}
+        return {
+            "check": Command(self._check),
+            "log": Command(self._log, "read"),
+            "transcript": Command(self._transcript, "read"),
+        }
 
     async def _check(self, data: Object) -> Object:
         return {
@@ -80,6 +88,14 @@ class Machine:
 
     async def _log(self, data: Object) -> Object:
         return {"lines": self._tail.last(as_whole(data.get("lines")))}
+
+    async def _transcript(self, data: Object) -> Object:
+        if self._conversations is None:
+            # It takes memory.
+            from callboard.board.conversation_reading import ConversationReading
+
+            self._conversations = ConversationReading()
+        return await self._conversations.do(data)
 
 
 def spooled_in(hooks: Path) -> int:

@@ -17,6 +17,7 @@ from callboard.server.access.hook_bodies import PREFIX
 from callboard.server.problems import callboard_problem, of_error, store_away
 from callboard.server.routes import (
     control,
+    conversations,
     hooks,
     hosts,
     interactions,
@@ -54,6 +55,7 @@ ROUTERS = (
     streams.router,
     interactions.router,
     plates.router,
+    conversations.router,
     hosts.router,
     relays.router,
     limits.router,

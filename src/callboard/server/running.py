@@ -156,7 +156,10 @@ async def serve(
     def is_idle() -> bool:  # Streams and held hooks only wait.
         return (
             server.in_progress
-            <= service.streams.reading + service.holding.waiting + service.relays.waiting
+            <= service.streams.reading
+            + service.holding.waiting
+            + service.relays.waiting
+            + service.board.conversations.waiting
         )
 
     watch = LoopWatch(service.metrics.looped, is_idle)
@@ -178,6 +181,7 @@ async def serve(
         # Readers and held hooks first: they don't end by themselves, and uvicorn waits for all
         # responses.
         service.holding.close()
+        service.board.conversations.close()
         await service.relays.close()
         await service.own_machine.close()
         await service.leavings.stop()

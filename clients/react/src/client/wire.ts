@@ -176,6 +176,33 @@ export interface CompleteRequest {
   readonly by?: string | null
 }
 
+/** One step of a conversation. id: the same whenever it is read, and unique in its conversation. cut: whether the page has only the start of its texts. */
+export interface ConversationItem {
+  readonly id: string
+  readonly at: string | null
+  readonly kind: 'prompt' | 'reply' | 'thinking' | 'tool' | 'compaction' | 'notice'
+  readonly author: 'person' | 'program' | 'model' | 'client'
+  readonly text: string
+  readonly tool?: ToolRun | null
+  readonly usage?: TokenUsage | null
+  readonly images: ReadonlyArray<ItemImage>
+  readonly cut: boolean
+}
+
+/** Items with the searched text, newest first. before: where to continue; None: all. */
+export interface ConversationMatches {
+  readonly found: ReadonlyArray<FoundItem>
+  readonly before: string | null
+}
+
+/** A part of a conversation, in order. An item that is known already replaces or completes it. before: where the part before this ends; None at the start. after: where the part after this starts, for reading what comes later. restarted: whether the transcript was rewritten, so that the cursor that was given means nothing anymore and this is its end. */
+export interface ConversationPage {
+  readonly items: ReadonlyArray<ConversationItem>
+  readonly before: string | null
+  readonly after: string
+  readonly restarted: boolean
+}
+
 /** The runs that started on one day, by their current status. */
 export interface DayOfRuns {
   /** The date, at the offset from UTC that was asked for. */
@@ -226,6 +253,12 @@ export interface Failure {
   readonly error: Problem
 }
 
+/** What a tool changed in a file: a unified diff without its header, or "" if it is unknown. */
+export interface FileEdit {
+  readonly path: string
+  readonly diff: string
+}
+
 /** A point in a session; by default, its end. */
 export interface ForkAt {
   readonly phase?: string | null
@@ -249,6 +282,15 @@ export interface ForkResult {
   readonly originalSessionId: string
   readonly eventsCopied: number
   readonly position: number
+}
+
+/** An item that has what was searched for. at_cursor: `before` of a page that ends with it. */
+export interface FoundItem {
+  readonly id: string
+  readonly kind: 'prompt' | 'reply' | 'thinking' | 'tool' | 'compaction' | 'notice'
+  readonly at: string | null
+  readonly excerpt: string
+  readonly atCursor: string
 }
 
 /** The server is up. It says nothing else, because anyone can ask. */
@@ -353,6 +395,12 @@ export interface InteractiveSessionInteraction {
   readonly assignedTo: ReadonlyArray<string> | null
   readonly workflow: string | null
   readonly sessionTitle: string | null
+}
+
+/** An image in a conversation. data: Base64, or None if it is too large for a page. */
+export interface ItemImage {
+  readonly mediaType: string
+  readonly data: string | null
 }
 
 /** The limits that have a number or are in use, by name. */
@@ -862,6 +910,27 @@ export interface TokenRequest {
   readonly groups?: ReadonlyArray<string>
   readonly host?: string | null
   readonly expiresInMs?: number | null
+}
+
+/** What one call of a model took. cost: in US dollars, if the client says. */
+export interface TokenUsage {
+  readonly model: string | null
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cacheReadTokens: number
+  readonly cacheWriteTokens: number
+  readonly cost: number | null
+}
+
+/** A tool call and its result. name: empty if the item only has the result of a call that is on another page: join them by the item's id. command: of a tool that runs one. subagent: the conversation that this call started. */
+export interface ToolRun {
+  readonly name: string
+  readonly input: unknown
+  readonly command: string | null
+  readonly result: string | null
+  readonly status: 'running' | 'done' | 'failed' | 'denied'
+  readonly edits: ReadonlyArray<FileEdit>
+  readonly subagent: string | null
 }
 
 /** The answer to an approval or a confirmation, or its default after the deadline. */

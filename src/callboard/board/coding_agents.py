@@ -1,0 +1,23 @@
+"""What a board in this process has about coding agents, and about the machines that they run on."""
+
+from callboard.board.conversations import PlateConversations
+from callboard.board.hosts import local_host
+from callboard.board.limits import AgentLimits
+from callboard.board.pairing import Pairing
+from callboard.board.plates import Plates
+from callboard.board.relay_hosts import HostTraces, RelayHosts
+from callboard.board.tokens import AccessTokens
+from callboard.clock import Clock
+from callboard.log.protocol import EventLog
+
+
+class CodingAgents:
+    """The parts of a board that deal with coding agents, on one log."""
+
+    def __init__(self, log: EventLog, clock: Clock) -> None:
+        self.plates = Plates(log, clock, local_host)
+        self.tokens = AccessTokens(log.tokens, clock)
+        self.limits = AgentLimits(log.slots)
+        self.hosts = RelayHosts(log, clock, HostTraces(self.tokens, self.plates).remove)
+        self.pairing = Pairing(log.server_state, self.tokens, clock)
+        self.conversations = PlateConversations(self.plates, self.hosts, clock)

@@ -1,0 +1,191 @@
+"""Reads conversations on the machine where their agents run: in threads, and within bounds."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Final, TypeVar
+
+from callboard.board.conversation_size import (
+    fitted_item,
+    fitted_page,
+    whole_characters,
+    writable,
+)
+from callboard.board.file_growth import FileGrowth, FileState, state_of
+from callboard.errors import NotFound, TranscriptUnreadable, ValidationError
+from callboard.events.json_values import Object, as_object, as_text, as_whole
+from callboard.events.shapes import Shape
+from callboard.vendors.conversation import (
+    MOST_ITEMS,
+    ConversationItem,
+    ConversationMatches,
+    ConversationPage,
+    ConversationPlace,
+    ConversationReader,
+    Window,
+)
+
+FindReader = Callable[[str, ConversationPlace], ConversationReader]
+"""The reader for an agent's conversation; TranscriptUnreadable if there is none."""
+
+MOST_WAIT: Final = 20.0
+"""Seconds for which a reader can wait for what comes next."""
+LONGEST_WORD: Final = 500
+"""Characters of an id, a cursor, or a text to search for."""
+_MOST_WAITING: Final = 8
+"""How many commands of servers may wait. Others get what there is."""
+_AT_ONCE: Final = 3
+_LONGEST_PATH: Final = 4096
+
+S = TypeVar("S", bound=Shape)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """Whose conversation it is, and where."""
+
+    agent: str
+    place: ConversationPlace
+
+
+def any_reader(agent: str, place: ConversationPlace) -> ConversationReader:
+    """The reader of the agent's own package."""
+    raise TranscriptUnreadable(f"The conversations of {agent!r} can't be read.", agent=agent)
+
+
+class ConversationReading:
+    """Reads conversations of this machine's agents.
+
+    find: the reader for a conversation. growth: sees when files grow.
+    """
+
+    def __init__(self, find: FindReader = any_reader, growth: FileGrowth | None = None) -> None:
+        self._find = find
+        self._growth = growth or FileGrowth()
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._waiting = 0
+
+    async def page(
+        self, transcript: Transcript, window: Window, wait: float = 0.0
+    ) -> ConversationPage:
+        """A part of a conversation. wait: seconds to wait for what follows `window.after`."""
+        deadline = monotonic() + min(wait, MOST_WAIT)
+        reader = self._find(transcript.agent, transcript.place)
+        while True:
+            page, seen = await self._in_thread(lambda at=window: _page(reader, at))
+            left = deadline - monotonic()
+            if page.items or page.restarted or window.after is None or left <= 0:
+                return page
+            window = replace(window, after=page.after)
+            files = await self._in_thread(reader.watched)
+            await self._growth.wait(files, seen, left)
+
+    async def search(
+        self, transcript: Transcript, text: str, window: Window
+    ) -> ConversationMatches:
+        """The newest items before `window.before` that contain a text."""
+        reader = self._find(transcript.agent, transcript.place)
+        return await self._in_thread(lambda: _sendable(reader.search(text, window)))
+
+    async def item(self, transcript: Transcript, item_id: str, cursor: str) -> ConversationItem:
+        """All of an item; NotFound if it isn't where the cursor says."""
+        reader = self._find(transcript.agent, transcript.place)
+
+        def read() -> ConversationItem | None:
+            found = reader.full(item_id, cursor)
+            return None if found is None else _sendable(fitted_item(found))
+
+        found = await self._in_thread(read)
+        if found is None:
+            raise NotFound(
+                f"There is no message {item_id!r} at that place of the conversation anymore. Open "
+                "the conversation again.",
+                item_id=item_id,
+            )
+        return found
+
+    async def do(self, data: Object) -> Object:
+        """Do the command of a server. Errors that callers can act on are part of the result."""
+        try:
+            return {"value": (await self._done(data)).to_wire()}
+        except (NotFound, ValidationError) as error:
+            return {"error": error.as_payload()}
+
+    async def _done(self, data: Object) -> Shape:
+        transcript, window = _transcript(data), _window(data)
+        what = data.get("what")
+        if what == "search":
+            return await self.search(transcript, _word(data, "text") or "", window)
+        if what == "item":
+            id, cursor = _word(data, "item") or "", _word(data, "cursor") or ""
+            return await self.item(transcript, id, cursor)
+        wait = data.get("wait")
+        seconds = float(wait) if isinstance(wait, int | float) else 0.0
+        if self._waiting >= _MOST_WAITING:
+            seconds = 0.0
+        self._waiting += 1
+        try:
+            return await self.page(transcript, window, seconds)
+        finally:
+            self._waiting -= 1
+
+    async def _in_thread(self, read: Callable[[], T]) -> T:
+        # Reading takes longer than most of what threads do here, and must leave some of them.
+        async with self._slots:
+            try:
+                return await asyncio.to_thread(read)
+            except OSError as error:
+                raise TranscriptUnreadable(
+                    f"The transcript can't be read: {error.strerror or error}."
+                ) from error
+
+
+def asked(what: str, transcript: Transcript, window: Window) -> dict[str, object]:
+    """The command for a machine, as `ConversationReading.do` reads it."""
+    place = transcript.place
+    return {
+        "what": what,
+        "agent": transcript.agent,
+        "session": place.session_id,
+        "path": place.path,
+        "folder": place.folder,
+        "subagent": place.subagent,
+        "before": window.before,
+        "after": window.after,
+        "most": window.most,
+    }
+
+
+def _page(reader: ConversationReader, window: Window) -> tuple[ConversationPage, FileState]:
+    # Before it is read: what is written meanwhile then counts as a change.
+    seen = state_of(reader.watched())
+    page = fitted_page(lambda most: reader.page(replace(window, most=most)), window.most)
+    return _sendable(page), seen
+
+
+def _sendable(shape: S) -> S:
+    if writable(shape):
+        return shape
+    return type(shape).from_wire(as_object(whole_characters(shape.to_wire())))
+
+
+def _transcript(data: Object) -> Transcript:
+    folder, path = as_text(data.get("folder")), as_text(data.get("path"))
+    place = ConversationPlace(
+        _word(data, "session") or "",
+        path[:_LONGEST_PATH] or None,
+        folder[:_LONGEST_PATH],
+        _word(data, "subagent"),
+    )
+    return Transcript(as_text(data.get("agent"))[:LONGEST_WORD], place)
+
+
+def _window(data: Object) -> Window:
+    most = max(1, min(as_whole(data.get("most")) or MOST_ITEMS, MOST_ITEMS))
+    return Window(_word(data, "before"), _word(data, "after"), most)
+
+
+def _word(data: Object, key: str) -> str | None:
+    return as_text(data.get(key))[:LONGEST_WORD] or None
