@@ -55,7 +55,7 @@ class Reach(Shape):
 class Handover(Shape):
     """What came of handing a message over.
 
-    result: `accepted`: the client took it, `seen` will be shown elsewhere; `held`: its person has to
+    result: `accepted`: the client took it, and `look` finds out more; `held`: its person has to
     agree first; `untouched`: certainly nothing happened, so that it can be tried again; `unknown`:
     only evidence can tell.
     """
@@ -73,6 +73,14 @@ class Sighting(Shape):
     at_ms: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Interruption(Shape):
+    """Whether a client was told to stop its agent's turn. note: why not, as a sentence."""
+
+    told: bool
+    note: str | None = None
+
+
 class Steering(Protocol):
     """One client's ways. No method waits longer than a few seconds, or raises for the client."""
 
@@ -88,6 +96,6 @@ class Steering(Protocol):
         """What became of a message that was handed over."""
         ...
 
-    async def interrupt(self, recipient: Recipient) -> bool:
-        """Stop the agent's turn; returns whether the client was told."""
+    async def interrupt(self, recipient: Recipient) -> Interruption:
+        """Stop the agent's turn. A turn that is over is not told anything."""
         ...

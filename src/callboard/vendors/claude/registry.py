@@ -14,11 +14,12 @@ from callboard.disk.private import is_own
 from callboard.events.codec import load_json
 from callboard.events.json_values import as_object
 from callboard.vendors.claude.home import home
-from callboard.vendors.fields import whole, word
+from callboard.vendors.fields import LONGEST_PATH, whole, word
 from callboard.vendors.metadata import LARGEST_MOMENT, LARGEST_PID, process_start
 
 STATUSES: Final = frozenset({"idle", "busy", "shell", "waiting"})
 
+_PEER_PROTOCOL: Final = 1
 _LARGEST_FILE: Final = 64 * 1024
 
 
@@ -28,12 +29,14 @@ class Registered:
 
     status: idle, busy, shell or waiting; None if it is unknown to us.
     changed_at: since when it has this status, in milliseconds.
+    inbox: the socket where it takes messages; None if it speaks no protocol that we know.
     """
 
     session_id: str
     proc_start: str | None
     status: str | None
     changed_at: int
+    inbox: str | None = None
 
 
 def registered(pid: int, proc_start: str | None = None) -> Registered | None:
@@ -64,10 +67,12 @@ def _read(path: Path, pid: int) -> Registered | None:
     session_id, status = word(told.get("sessionId")), word(told.get("status"))
     if session_id is None or whole(told.get("pid"), LARGEST_PID) != pid:
         return None
+    speaks = told.get("peerProtocol") == _PEER_PROTOCOL
     moments = (whole(told.get(key), LARGEST_MOMENT) for key in ("statusUpdatedAt", "updatedAt"))
     return Registered(
         session_id=session_id,
         proc_start=process_start(told.get("procStart")),
         status=status if status in STATUSES else None,
         changed_at=next((at for at in moments if at is not None), 0),
+        inbox=word(told.get("messagingSocketPath"), LONGEST_PATH) if speaks else None,
     )

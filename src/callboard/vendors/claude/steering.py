@@ -1,0 +1,116 @@
+"""How a session of Claude Code is steered: through its inbox."""
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from callboard.systems.processes import is_alive
+from callboard.vendors.claude.inbox import InboxError, Replies, return_address, send, usable
+from callboard.vendors.claude.receipts import permission_mode, sighted
+from callboard.vendors.claude.registry import Registered, registered
+from callboard.vendors.steering import (
+    Handover,
+    Interruption,
+    Outgoing,
+    Reach,
+    Recipient,
+    Sighting,
+)
+
+SHOWS_WITHIN: Final = 2.0
+"""Seconds until a client that was sent a message shows that it has it, or holds it."""
+_LOOKS_EVERY: Final = 0.05
+_GONE: Final = "It can't be reached: its process has ended, or runs another session."
+_NO_INBOX: Final = "It can't be reached: this version of Claude Code takes no messages."
+_HELD: Final = "Its person has to accept the message first, because permissions are bypassed."
+_NOTES: Final = {
+    "idle": None,
+    "busy": "Delivered when it finishes its current step.",
+    "shell": "Delivered when it finishes its current step.",
+    "waiting": "Delivered once the dialog in its terminal is closed.",
+}
+
+
+def steering(hooks: Path) -> "ClaudeSteering":
+    """The ways of Claude Code."""
+    return ClaudeSteering()
+
+
+class ClaudeSteering:
+    """Sends messages to sessions of Claude Code, and looks what became of them."""
+
+    def __init__(self) -> None:
+        self._replies = Replies()
+
+    async def reach(self, recipient: Recipient) -> Reach:
+        """By its inbox, if it has one."""
+        return await asyncio.to_thread(_reach, recipient)
+
+    async def say(self, recipient: Recipient, message: Outgoing) -> Handover:
+        """Send it to the inbox, and wait until the client shows that it has it."""
+        found = await asyncio.to_thread(_session, recipient)
+        inbox = None if found is None else found.inbox
+        if found is None or inbox is None or not usable(inbox):
+            return Handover("untouched", "inbox", _GONE if found is None else _NO_INBOX)
+        if message.when == "after_turn" and found.status != "idle":
+            return Handover("untouched", "inbox", "Its turn is not over yet.")
+        reply_to = return_address(inbox, message)
+        try:
+            await self._replies.listen(reply_to, message)
+        except OSError:
+            return Handover("untouched", "inbox", "Its inbox can't be answered on this machine.")
+        handover = await self._send(inbox, recipient, message, reply_to)
+        if handover.result != "held":
+            self._replies.forget(message)
+        return handover
+
+    async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
+        """Look into its transcript."""
+        found = await asyncio.to_thread(sighted, recipient, message)
+        if found.status is None and self._replies.of(message) == "denied":
+            return Sighting("refused")
+        return found
+
+    async def interrupt(self, recipient: Recipient) -> Interruption:
+        """Nothing interrupts it from outside of its terminal."""
+        return Interruption(False, "Press Esc in its terminal.")
+
+    async def _send(
+        self, inbox: str, recipient: Recipient, message: Outgoing, reply_to: str
+    ) -> Handover:
+        try:
+            await send(inbox, recipient.session_id, message, reply_to)
+        except InboxError as error:
+            if error.sent:
+                return Handover("unknown", "inbox", "It hung up while it was sent the message.")
+            return Handover("untouched", "inbox", _GONE)
+        try:
+            async with asyncio.timeout(SHOWS_WITHIN):
+                while True:
+                    await asyncio.sleep(_LOOKS_EVERY)
+                    if self._replies.of(message) == "held":
+                        return Handover("held", "inbox", _HELD)
+                    if (await self.look(recipient, message)).status is not None:
+                        return Handover("accepted", "inbox")
+        except TimeoutError:
+            return Handover("unknown", "inbox", "It was sent the message, but doesn't show it yet.")
+
+
+def _session(recipient: Recipient) -> Registered | None:
+    """The client's entry, if it still runs this session."""
+    pid = recipient.pid
+    if pid is None or not is_alive(pid, recipient.proc_start):
+        return None
+    found = registered(pid, recipient.proc_start)
+    return found if found is not None and found.session_id == recipient.session_id else None
+
+
+def _reach(recipient: Recipient) -> Reach:
+    found = _session(recipient)
+    if found is None:
+        return Reach(None, False, _GONE)
+    if found.inbox is None or not usable(found.inbox):
+        return Reach(None, False, _NO_INBOX)
+    if permission_mode(recipient) == "bypassPermissions":
+        return Reach("inbox", False, _HELD)
+    return Reach("inbox", False, _NOTES.get(found.status or "idle"))
