@@ -52,7 +52,7 @@ class Reach(Shape):
 
 
 @dataclass(frozen=True, slots=True)
-class Handover(Shape):
+class MessageHandover(Shape):
     """What came of handing a message over.
 
     result: `accepted`: the client took it, and `look` finds out more; `held`: its person has to
@@ -74,7 +74,7 @@ class Sighting(Shape):
 
 
 @dataclass(frozen=True, slots=True)
-class Interruption(Shape):
+class InterruptResult(Shape):
     """Whether a client was told to stop its agent's turn. note: why not, as a sentence."""
 
     told: bool
@@ -88,7 +88,7 @@ class Steering(Protocol):
         """Whether a message could be handed over now."""
         ...
 
-    async def say(self, recipient: Recipient, message: Outgoing) -> Handover:
+    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
         """Hand a message over, at most once. Never into a dialog that is open."""
         ...
 
@@ -96,6 +96,6 @@ class Steering(Protocol):
         """What became of a message that was handed over."""
         ...
 
-    async def interrupt(self, recipient: Recipient) -> Interruption:
+    async def interrupt(self, recipient: Recipient) -> InterruptResult:
         """Stop the agent's turn. A turn that is over is not told anything."""
         ...

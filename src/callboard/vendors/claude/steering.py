@@ -9,8 +9,8 @@ from callboard.vendors.claude.inbox import InboxError, Replies, return_address, 
 from callboard.vendors.claude.receipts import permission_mode, sighted
 from callboard.vendors.claude.registry import Registered, registered
 from callboard.vendors.steering import (
-    Handover,
-    Interruption,
+    MessageHandover,
+    InterruptResult,
     Outgoing,
     Reach,
     Recipient,
@@ -46,19 +46,21 @@ class ClaudeSteering:
         """By its inbox, if it has one."""
         return await asyncio.to_thread(_reach, recipient)
 
-    async def say(self, recipient: Recipient, message: Outgoing) -> Handover:
+    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
         """Send it to the inbox, and wait until the client shows that it has it."""
         found = await asyncio.to_thread(_session, recipient)
         inbox = None if found is None else found.inbox
         if found is None or inbox is None or not usable(inbox):
-            return Handover("untouched", "inbox", _GONE if found is None else _NO_INBOX)
+            return MessageHandover("untouched", "inbox", _GONE if found is None else _NO_INBOX)
         if message.when == "after_turn" and found.status != "idle":
-            return Handover("untouched", "inbox", "Its turn is not over yet.")
+            return MessageHandover("untouched", "inbox", "Its turn is not over yet.")
         reply_to = return_address(inbox, message)
         try:
             await self._replies.listen(reply_to, message)
         except OSError:
-            return Handover("untouched", "inbox", "Its inbox can't be answered on this machine.")
+            return MessageHandover(
+                "untouched", "inbox", "Its inbox can't be answered on this machine."
+            )
         handover = await self._send(inbox, recipient, message, reply_to)
         if handover.result != "held":
             self._replies.forget(message)
@@ -71,29 +73,33 @@ class ClaudeSteering:
             return Sighting("refused")
         return found
 
-    async def interrupt(self, recipient: Recipient) -> Interruption:
+    async def interrupt(self, recipient: Recipient) -> InterruptResult:
         """Nothing interrupts it from outside of its terminal."""
-        return Interruption(False, "Press Esc in its terminal.")
+        return InterruptResult(False, "Press Esc in its terminal.")
 
     async def _send(
         self, inbox: str, recipient: Recipient, message: Outgoing, reply_to: str
-    ) -> Handover:
+    ) -> MessageHandover:
         try:
             await send(inbox, recipient.session_id, message, reply_to)
         except InboxError as error:
             if error.sent:
-                return Handover("unknown", "inbox", "It hung up while it was sent the message.")
-            return Handover("untouched", "inbox", _GONE)
+                return MessageHandover(
+                    "unknown", "inbox", "It hung up while it was sent the message."
+                )
+            return MessageHandover("untouched", "inbox", _GONE)
         try:
             async with asyncio.timeout(SHOWS_WITHIN):
                 while True:
                     await asyncio.sleep(_LOOKS_EVERY)
                     if self._replies.of(message) == "held":
-                        return Handover("held", "inbox", _HELD)
+                        return MessageHandover("held", "inbox", _HELD)
                     if (await self.look(recipient, message)).status is not None:
-                        return Handover("accepted", "inbox")
+                        return MessageHandover("accepted", "inbox")
         except TimeoutError:
-            return Handover("unknown", "inbox", "It was sent the message, but doesn't show it yet.")
+            return MessageHandover(
+                "unknown", "inbox", "It was sent the message, but doesn't show it yet."
+            )
 
 
 def _session(recipient: Recipient) -> Registered | None:
