@@ -17,7 +17,11 @@ that wakes the agent, and what is typed into its terminal."""
 
 @dataclass(frozen=True, slots=True)
 class Recipient(Shape):
-    """The session that a message is for, as its plate knows it. transcript: as hooks named it."""
+    """The session that a message is for, as its plate knows it.
+
+    transcript: as hooks named it. status: what the board knows of it; clients that say it themselves
+    are asked first.
+    """
 
     agent: str
     session_id: str
@@ -26,6 +30,7 @@ class Recipient(Shape):
     proc_start: str | None = None
     transcript: str | None = None
     tmux_target: str | None = None
+    status: Literal["idle", "busy", "waiting"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +72,18 @@ class MessageHandover(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Sighting(Shape):
-    """What the client's own records show of a message. None: nothing yet."""
+    """What the client's own records show of a message. None: nothing yet.
 
-    status: Literal["delivered", "seen", "refused"] | None
+    refused: its person didn't accept it. untouched: it was taken back, or the client dropped it, so
+    that it can be sent again.
+    """
+
+    status: Literal["delivered", "seen", "refused", "untouched"] | None
     at_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class InterruptResult(Shape):
+class InterruptAttempt(Shape):
     """Whether a client was told to stop its agent's turn. note: why not, as a sentence."""
 
     told: bool
@@ -96,6 +105,6 @@ class Steering(Protocol):
         """What became of a message that was handed over."""
         ...
 
-    async def interrupt(self, recipient: Recipient) -> InterruptResult:
+    async def interrupt(self, recipient: Recipient) -> InterruptAttempt:
         """Stop the agent's turn. A turn that is over is not told anything."""
         ...

@@ -9,8 +9,8 @@ from callboard.vendors.claude.inbox import InboxError, Replies, return_address, 
 from callboard.vendors.claude.receipts import permission_mode, sighted
 from callboard.vendors.claude.registry import Registered, registered
 from callboard.vendors.steering import (
+    InterruptAttempt,
     MessageHandover,
-    InterruptResult,
     Outgoing,
     Reach,
     Recipient,
@@ -73,9 +73,9 @@ class ClaudeSteering:
             return Sighting("refused")
         return found
 
-    async def interrupt(self, recipient: Recipient) -> InterruptResult:
+    async def interrupt(self, recipient: Recipient) -> InterruptAttempt:
         """Nothing interrupts it from outside of its terminal."""
-        return InterruptResult(False, "Press Esc in its terminal.")
+        return InterruptAttempt(False, "Press Esc in its terminal.")
 
     async def _send(
         self, inbox: str, recipient: Recipient, message: Outgoing, reply_to: str
