@@ -120,10 +120,8 @@ def read(file: "File", largest: int, *, follow: bool = False, folder: int | None
 
     follow: whether the name may be a link.
     """
-    flags = _READ if follow else _READ | NOFOLLOW
-    opened = posix.open(file, flags, dir_fd=folder)
+    opened = open_to_read(file, follow=follow, folder=folder)
     try:
-        _check_regular(opened, file)
         if posix.fstat(opened).st_size > largest:
             raise _too_large(file, largest)
         parts: list[bytes] = []
@@ -138,11 +136,24 @@ def read(file: "File", largest: int, *, follow: bool = False, folder: int | None
     return b"".join(parts)
 
 
-def read_end(file: "File", most: int) -> bytes:
-    """The last bytes of a regular file, which may be behind a link."""
-    opened = posix.open(file, _READ)
+def open_to_read(file: "File", *, follow: bool = False, folder: int | None = None) -> int:
+    """Open a regular file to read it; anything else is an error right away.
+
+    follow: whether the name may be a link.
+    """
+    opened = posix.open(file, _READ if follow else _READ | NOFOLLOW, dir_fd=folder)
     try:
         _check_regular(opened, file)
+    except BaseException:
+        posix.close(opened)
+        raise
+    return opened
+
+
+def read_end(file: "File", most: int) -> bytes:
+    """The last bytes of a regular file, which may be behind a link."""
+    opened = open_to_read(file, follow=True)
+    try:
         start = max(0, posix.fstat(opened).st_size - most)
         posix.lseek(opened, start, 0)
         return posix.read(opened, most)

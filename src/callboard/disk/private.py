@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 
-from callboard.disk.files import OPENS_FOLDERS, PRIVATE, open_shared
+from callboard.disk.files import OPENS_FOLDERS, PRIVATE, open_shared, open_to_read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,21 @@ def open_private(path: "Path", flags: int = 0) -> int:
     # On Windows, a person's folders are private, and files have no mode of their own.
     if OPENS_FOLDERS and os.fstat(file).st_mode & 0o777 != PRIVATE:
         os.fchmod(file, PRIVATE)
+    return file
+
+
+def open_own(path: "str | Path") -> int:
+    """Open a regular file of our user to read it; returns its descriptor.
+
+    A link in its place is not followed, but an error, and so is another user's file.
+    """
+    file = open_to_read(path)
+    try:
+        if not is_own(os.fstat(file)):
+            raise OSError(errno.EPERM, "it belongs to another user", str(path))
+    except BaseException:
+        os.close(file)
+        raise
     return file
 
 

@@ -24,7 +24,11 @@ MOST_ITEMS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage(Shape):
-    """What one call of a model took. cost: in US dollars, if the client says."""
+    """What one call of a model took. cost: in US dollars, if the client says.
+
+    call: the call's id. A page has the usage of a call once, with the call's last item; where a
+    later page has it again, that is what counts.
+    """
 
     model: str | None
     input_tokens: int = 0
@@ -32,6 +36,7 @@ class TokenUsage(Shape):
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     cost: float | None = None
+    call: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,14 +20,14 @@ def text(value: Json, longest: int = LONGEST_TEXT) -> str | None:
     if not isinstance(value, str) or not value.strip():
         return None
     cut = value if len(value) <= longest else value[: longest - 1] + "…"
-    return _encodable(cut)
+    return encodable(cut)
 
 
 def word(value: Json, longest: int = LONGEST_WORD) -> str | None:
     """A name or an id; None if it is too long, because half of one would be a different one."""
     if not isinstance(value, str) or not value.strip() or len(value) > longest:
         return None
-    return _encodable(value)
+    return encodable(value)
 
 
 def whole(value: Json, most: int) -> int | None:
@@ -85,8 +85,8 @@ def present(**told: Json) -> dict[str, Json]:
     return {key: value for key, value in told.items() if value is not None}
 
 
-def _encodable(value: str) -> str:
-    """Replace lone surrogates, which JSON can contain but no encoding can."""
+def encodable(value: str) -> str:
+    """The text without lone surrogates, which JSON can contain but no encoding can."""
     if value.isascii():
         return value
     return value.encode("utf-8", "replace").decode("utf-8")
