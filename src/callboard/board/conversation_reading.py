@@ -53,7 +53,7 @@ class Transcript:
 def any_reader(agent: str, place: ConversationPlace) -> ConversationReader:
     """The reader of the agent's own package."""
     # Imported once a conversation is read: most relays never do.
-    from callboard.vendors.conversations import conversation_reader  # noqa: PLC0415
+    from callboard.vendors.conversations import conversation_reader
 
     return conversation_reader(agent, place)
 
