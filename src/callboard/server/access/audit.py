@@ -1,10 +1,12 @@
-"""The audit: who sent which command, and who was refused, as one line of JSON each.
+"""The audit: who sent which command, who read what agents did, and who was refused.
 
+Each is a line of JSON.
 It has no bodies, queries or tokens, so reading it reveals no secrets.
 """
 
 import logging
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,6 +24,9 @@ LARGEST: Final = 10 * 1_048_576
 """Bytes after which the file is renamed to `….1`, replacing the one before."""
 
 _LONGEST_PATH = 512
+_PRIVATE: Final = re.compile(r"/plates/[^/]+/(?:conversation|changes|messages)(?=/|$)")
+"""What agents did and what people told them: reading it is recorded, too."""
+_MOST_READINGS = 1000
 _STRANGERS = 60
 """Refusals without a valid token to record per minute, so that they can't crowd out the rest."""
 
@@ -45,6 +50,7 @@ class Audit:
         self._clock = clock or SystemClock()
         self._minute = 0
         self._strangers = 0
+        self._readings: set[tuple[str, str]] = set()
 
     def note(self, entry: AuditEntry) -> None:
         """Write one entry. A full disk is logged and stops nothing."""
@@ -58,9 +64,26 @@ class Audit:
         except OSError as error:
             _log.error("%s cannot be written: %s", self._path, error.strerror)
 
-    def _has_room(self, minute: int) -> bool:
+    def note_reading(self, entry: AuditEntry) -> None:
+        """Write that someone read what an agent did: once a minute, for they follow it live."""
+        found = _PRIVATE.match(entry.path)
+        if found is None or entry.identity is None:
+            return
+        self._tick(self._clock.now_ms() // 60_000)
+        reading = (entry.identity.name, found[0])
+        if reading in self._readings:
+            return
+        if len(self._readings) < _MOST_READINGS:
+            self._readings.add(reading)
+        self.note(entry)
+
+    def _tick(self, minute: int) -> None:
         if minute != self._minute:
             self._minute, self._strangers = minute, 0
+            self._readings.clear()
+
+    def _has_room(self, minute: int) -> bool:
+        self._tick(minute)
         self._strangers += 1
         return self._strangers <= _STRANGERS
 

@@ -231,6 +231,8 @@ class _Passage:
         commands = self._head.commands and not is_reported(self._head.path)
         if commands or status in _REFUSALS:
             self._note(status)
+        elif not self._head.commands:
+            self._guard.audit.note_reading(self._entry(status))
         self._noted = True
 
     def _let_go(self) -> None:
@@ -242,9 +244,11 @@ class _Passage:
         if self._noted:
             return
         self._noted = True
+        self._guard.audit.note(self._entry(status))
+
+    def _entry(self, status: int) -> AuditEntry:
         head = self._head
-        entry = AuditEntry(self._identity, head.method, head.path, status, head.remote)
-        self._guard.audit.note(entry)
+        return AuditEntry(self._identity, head.method, head.path, status, head.remote)
 
 
 def _abandoned() -> Overloaded:
