@@ -25,6 +25,7 @@ from callboard.vendors.conversation import (
     ConversationReader,
     Window,
 )
+from callboard.vendors.transcript_folders import own_transcript
 
 FindReader = Callable[[str, ConversationPlace], ConversationReader]
 """The reader for an agent's conversation; TranscriptUnreadable if there is none."""
@@ -81,9 +82,9 @@ class ConversationReading:
             left = deadline - monotonic()
             if page.items or page.restarted or window.after is None or left <= 0:
                 return page
-            window = replace(window, after=page.after)
-            files = await self._in_thread(reader.watched)
-            await self._growth.wait(files, seen, left)
+            is_end, window = page.after == window.after, replace(window, after=page.after)
+            if is_end:
+                await self._growth.wait(reader.watched(), seen, left)
 
     async def search(
         self, transcript: Transcript, text: str, window: Window
@@ -175,14 +176,14 @@ def _sendable(shape: S) -> S:
 
 
 def _transcript(data: Object) -> Transcript:
-    folder, path = as_text(data.get("folder")), as_text(data.get("path"))
+    agent, folder = as_text(data.get("agent"))[:LONGEST_WORD], as_text(data.get("folder"))
     place = ConversationPlace(
         _word(data, "session") or "",
-        path[:_LONGEST_PATH] or None,
+        own_transcript(agent, as_text(data.get("path"))[:_LONGEST_PATH]),
         folder[:_LONGEST_PATH],
         _word(data, "subagent"),
     )
-    return Transcript(as_text(data.get("agent"))[:LONGEST_WORD], place)
+    return Transcript(agent, place)
 
 
 def _window(data: Object) -> Window:

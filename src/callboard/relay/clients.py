@@ -8,7 +8,6 @@ because the readers take memory.
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 from callboard.board.calls import requests
@@ -27,8 +26,7 @@ from callboard.events.event_name import Entry
 from callboard.events.json_values import Object, as_list, as_text, as_whole, objects
 from callboard.relay.batches import SIGHTING
 from callboard.relay.outbox import Outbox
-from callboard.vendors.claude import home as claude
-from callboard.vendors.gemini import settings as gemini
+from callboard.vendors.transcript_folders import own_transcript
 
 _CHECK_SILENCE_MS: Final = 10_000
 _STATUSES: Final[Mapping[str, Status]] = {one: one for one in STATUSES}
@@ -142,7 +140,7 @@ def _plate(told: Object) -> Plate:
         status_at=as_whole(told.get("statusAt")),
         pid=pid if isinstance(pid, int) else None,
         proc_start=start if isinstance(start, str) else None,
-        transcript_path=_readable(agent, as_text(told.get("transcript"))),
+        transcript_path=own_transcript(agent, as_text(told.get("transcript"))),
         last_event=as_text(told.get("lastEvent")),
         pending=tuple(_dialog(one) for one in objects(as_list(told.get("pending")))),
         unsettled=tuple(_unsettled(agent, one) for one in objects(as_list(told.get("unsettled")))),
@@ -170,7 +168,7 @@ def _unsettled(agent: str, told: Object) -> Unsettled:
         as_whole(told.get("at")),
         as_whole(told.get("closed_at")),
         _word(told, "use"),
-        _readable(agent, as_text(told.get("transcript"))),
+        own_transcript(agent, as_text(told.get("transcript"))),
         _word(told, "handed"),
         _word(told, "seen"),
         _others(told),
@@ -183,17 +181,3 @@ def _word(told: Object, key: str) -> str | None:
 
 def _others(told: Object) -> tuple[str, ...]:
     return tuple(one for one in as_list(told.get("others")) if isinstance(one, str))
-
-
-def _readable(agent: str, path: str) -> str | None:
-    """The path of a transcript, if it is where the client keeps them.
-
-    The server says where it is, and must not find out anything about other files.
-    """
-    homes = {"claude": claude.home, "gemini": gemini.home}
-    if agent not in homes or not path:
-        return None
-    try:
-        return path if Path(path).resolve().is_relative_to(homes[agent]().resolve()) else None
-    except (OSError, ValueError, RuntimeError):
-        return None
