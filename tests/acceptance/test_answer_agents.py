@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from subprocess import run
@@ -301,3 +302,57 @@ def test_the_inbox_shows_all_options_of_a_multi_select(db: Path):
 def test_the_inbox_shows_what_would_be_done(db: Path, tool: str, given: Any, shown: str):
     ask(db, tool, given=given)
     assert shown in inbox(db)
+
+
+# ---------------------------------------------------------------------- edits
+
+
+def test_a_command_is_edited_before_it_is_allowed(db: Path):
+    id = ask(db, "Bash")
+    left, said = at_a_terminal(db, id, "yes", "--command", "rm -r build/old")
+    assert left == 3, said
+    assert {"    - ", "rm -r build", "    + ", "rm -r build/old"} <= set(
+        re.split(r"\x1b\[[\d;]*m", said)
+    )
+    assert response(db, id) == {"approved": True, "updatedInput": {"command": "rm -r build/old"}}
+    shown = inbox(db, id)
+    assert "$ rm -r build\n" in shown
+    assert "Edited by" in shown
+    assert "+ rm -r build/old" in shown
+    hear(db, "PostToolUse", "Bash", {"command": "rm -r build/old"})
+    assert "Delivered" in inbox(db, id)
+
+
+def test_an_editor_edits_a_command_or_all_of_another_input(db: Path, monkeypatch: Any):
+    monkeypatch.setenv("EDITOR", "sed -i s/build/out/")
+    id = ask(db, "Bash")
+    assert at_a_terminal(db, id, "yes", "--edit")[0] == 3
+    assert response(db, id) == {"approved": True, "updatedInput": {"command": "rm -r out"}}
+    id = ask(db, "Write", given={"file_path": "a", "content": "build\n"})
+    assert at_a_terminal(db, id, "yes", "--edit")[0] == 3
+    edited = {"file_path": "a", "content": "out\n"}
+    assert response(db, id) == {"approved": True, "updatedInput": edited}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("yes", "--input", "{"), "not valid JSON"),
+        (("yes", "--input", "[]"), "must be a JSON object"),
+        (("yes", "--input", '{"command": 5}'), "value.updatedInput.command must be text"),
+        (("no", "--command", "ls"), "need a yes"),
+        (("yes", "--command", "ls", "--edit"), "Give one of"),
+        (("yes", "--command", "ls", "--always"), "needs a yes without always"),
+    ],
+)
+def test_a_wrong_edit_answers_nothing(db: Path, arguments: tuple[str, ...], says: str):
+    id = ask(db, "Bash", [RULE])
+    left, said = here(db, id, *arguments)
+    assert left in (1, 2)
+    assert says in said
+    assert response(db, id) is None
+
+
+def test_a_plan_can_not_be_edited(db: Path):
+    left, said = here(db, ask(db, "ExitPlanMode"), "yes", "--input", "{}")
+    assert (left, "can't be edited" in said) == (2, True)

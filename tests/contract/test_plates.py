@@ -389,6 +389,35 @@ async def test_a_rule_needs_more_than_an_answer(server: Server, session: str):
         assert decision["updatedPermissions"] == [suggestion]
 
 
+async def test_an_edited_input_needs_more_than_an_answer(server: Server, session: str):
+    env = os.environ | {"CALLBOARD_TOKEN": TOKEN}
+    command = [sys.executable, "-m", "callboard", "token", "create", "--scope", "answer", "--json"]
+    made = subprocess.run(
+        [*command, f"--db={server.db}", "--name=tablet"],
+        env=env, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    token = json.loads(made.stdout)["token"]
+    async with server.client() as http, server.client(token) as tablet:
+        await send(http, hook(session, "SessionStart", source="startup"))
+        holding = held(http, bash(session, "PermissionRequest"))
+        question = await asked(http, session)
+        path, original = f"/interactions/{question['id']}/answer", question["config"]["toolInput"]
+        edited = {**original, "command": "ls -l"}
+        value = {"approved": True, "updatedInput": edited}
+        refused = await tablet.post(path, json={"value": value})
+        assert (refused.status_code, refused.json()["error"]["needed"]) == (403, "operate")
+        wrong = {"approved": True, "updatedInput": {**original, "command": ["ls"]}}
+        refused = await http.post(path, json={"value": wrong})
+        assert refused.status_code == 400
+        assert refused.json()["error"]["field"] == "value.updatedInput.command"
+        await http.post(path, json={"value": value})
+        decision = (await holding).json()["hookSpecificOutput"]["decision"]
+        assert decision == {"behavior": "allow", "updatedInput": edited}
+        found = (await http.get(path.removesuffix("/answer"))).json()
+    assert (found["accepted"], found["config"]["toolInput"]) == (value, original)
+    assert found["answeredBy"] == "admin"
+
+
 async def test_an_agent_cannot_answer_itself(server: Server, session: str):
     """Every way to answer asks who answers."""
     async with server.client() as http, agent() as asker:

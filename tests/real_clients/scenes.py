@@ -35,6 +35,10 @@ TOUCH: Script = [
     [Call("Bash", {"command": "touch made", "description": "Make a file"})],
     [Say("It is made.")],
 ]
+WRITE: Script = [
+    [Call("Write", {"file_path": "note", "content": "one\n"})],
+    [Say("It is written.")],
+]
 TOUCH_FOR_LONG: Script = [
     [
         Call(

@@ -63,6 +63,31 @@ async def test_a_permission_refused_on_the_board_with_a_word_to_the_model(
     assert found["response"] == {"approved": False, "message": "use mkdir instead"}
 
 
+async def test_a_command_and_a_file_edited_on_the_board_before_they_are_allowed(
+    claude: Claude, model: Model, board: Board
+):
+    model.scripts |= {"it": scenes.TOUCH, "write": scenes.WRITE}
+    async with asking(claude, board, "permission") as (terminal, asked):
+        edited = {**asked["config"]["toolInput"], "command": "touch made-otherwise"}
+        await board.answer(asked["id"], {"approved": True, "updatedInput": edited})
+        await terminal.shows("It is made.")
+        await board.plate(status="idle", interactionId=None)
+        found = await board.settled(asked["id"])
+        assert found["receipt"] == "delivered"
+        assert found["response"] == {"approved": True, "updatedInput": edited}
+        assert found["config"]["toolInput"]["command"] == "touch made"
+        await terminal.type("play:write")
+        asked = await board.asked("permission")
+        edited = {**asked["config"]["toolInput"], "content": "two\n"}
+        await board.answer(asked["id"], {"approved": True, "updatedInput": edited})
+        await terminal.shows("It is written.")
+        found = await board.settled(asked["id"])
+    assert found["receipt"] == "delivered"
+    assert not made(claude).exists()
+    assert made(claude).with_name("made-otherwise").exists()
+    assert made(claude).with_name("note").read_text() == "two\n"
+
+
 async def test_a_permission_given_in_the_terminal_first(claude: Claude, model: Model, board: Board):
     model.scripts["it"] = scenes.TOUCH
     async with asking(claude, board, "permission") as (terminal, asked):
@@ -300,9 +325,37 @@ async def test_the_server_is_killed_while_a_permission_is_asked(
     assert (found["status"], found["response"]) == ("completed", {"approved": True})
 
 
-async def test_a_subagent_asks_in_the_terminal(claude: Claude, model: Model, board: Board):
+async def test_a_subagents_permission_is_edited_and_refused_on_the_board(
+    claude: Claude, model: Model, board: Board
+):
     model.scripts |= {"make": scenes.TOUCH, "send": scenes.sent_away("make")}
     with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:send")
+        asked = await board.asked("permission")
+        subagent = asked["config"]["subagent"]
+        assert (subagent["name"], subagent["parent"]) == ("general-purpose", "project")
+        await board.plate(attention=True, interactionId=asked["id"])
+        edited = {**asked["config"]["toolInput"], "command": "touch made-otherwise"}
+        await board.answer(asked["id"], {"approved": True, "updatedInput": edited})
+        found = await board.settled(asked["id"])
+        assert (found["receipt"], found["response"]["updatedInput"]) == ("delivered", edited)
+        await terminal.shows("It came back.")
+        await terminal.type("play:send again")
+        asked = await board.asked("permission")
+        await board.answer(asked["id"], {"approved": False, "message": "use mkdir"})
+        found = await board.settled(asked["id"])
+        assert found["receipt"] == "delivered"
+        await board.plate(status="idle", waitingFor=None, background=[])
+    assert model.was_told("use mkdir")
+    assert made(claude).with_name("made-otherwise").exists()
+    assert not made(claude).exists()
+
+
+async def test_a_subagent_asks_in_the_terminal(claude: Claude, model: Model, board: Board):
+    """On the board first, if someone looks there; here no one does."""
+    model.scripts |= {"make": scenes.TOUCH, "send": scenes.sent_away("make")}
+    with claude.terminal(through=("env", "CALLBOARD_SUBAGENT_WAIT=1")) as terminal:
         await terminal.is_ready()
         await terminal.type("play:send")
         await terminal.shows(PROCEED, "from the general-purpose agent")

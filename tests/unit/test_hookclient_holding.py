@@ -279,6 +279,30 @@ def test_it_gives_up_when_the_agent_dies(client: Client, server: HandServer, fol
     agent.wait()
 
 
+BY_SUBAGENT = b'{"session_id":"s1","agent_id":"a1","hook_event_name":"PermissionRequest"}'
+
+
+def test_a_subagents_question_is_left_to_the_terminal_after_a_while(
+    client: Client, server: HandServer
+):
+    process = client.start(BY_SUBAGENT, "--hold", env={"CALLBOARD_SUBAGENT_WAIT": "1"})
+    held = server.call()
+    farewell = server.call()
+    farewell.answer({})
+    assert (farewell.hold, farewell.json["callboard"]["gone"]) == (held.hold, True)
+    assert quiet_end(process) == b""
+
+
+def test_a_subagents_question_is_only_reported_if_no_one_shall_wait(
+    client: Client, server: HandServer
+):
+    process = client.start(BY_SUBAGENT, "--hold", env={"CALLBOARD_SUBAGENT_WAIT": "0"})
+    call = server.call()
+    call.answer({})
+    assert "hold" not in call.json["callboard"]
+    assert quiet_end(process) == b""
+
+
 def test_it_gives_up_when_its_parent_dies(server: HandServer, folder: Path):
     words = [sys.executable, "-I", "-S", SCRIPT, str(folder), "gemini", "--hold"]
     code = f"import subprocess, time; p = subprocess.Popen({words!r}, stdin=-1); "

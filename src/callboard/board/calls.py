@@ -17,6 +17,7 @@ from callboard.events.envelope import Json
 from callboard.events.event_name import Entry
 from callboard.events.json_values import Object, is_mapping
 from callboard.events.payloads.plates import PlateDetails
+from callboard.vendors.claude.transcript import subagent_transcript
 
 Asked = Pending | Unsettled
 """A request whose outcome is open, whether or not its dialog is still there."""
@@ -35,10 +36,11 @@ def name_call(plate: Plate, signal: Entry, at_ms: int) -> Plate:
         one
         for one in requests(plate)
         if (one.use, one.tool, one.call) == (None, told.get("toolName"), call)
+        and one.subagent == told.get("subagent")
         and at_ms <= one.at <= told.get("resultAt", one.at)
         and use not in one.others
     ]
-    if use is None or not asked or in_subagent(signal):
+    if use is None or not asked:
         return plate
     meant = min(asked, key=lambda one: one.at)
     return _each(plate, lambda one: {"use": use} if one is meant else {})
@@ -64,6 +66,14 @@ def tell_apart(plate: Plate, signal: Entry) -> Plate:
     return _each(plate, corrected)
 
 
+def transcript_of(plate: Plate, one: Pending) -> str | None:
+    """Where the outcome of a request will appear: a subagent has its own transcript."""
+    path = plate.transcript_path
+    if path is None or one.subagent is None:
+        return path
+    return subagent_transcript(path, one.subagent) if plate.agent == "claude" else None
+
+
 def requests(plate: Plate) -> tuple[Asked, ...]:
     """Every request of a plate whose outcome is open, oldest dialog last."""
     return (*plate.unsettled, *plate.pending)
@@ -71,7 +81,7 @@ def requests(plate: Plate) -> tuple[Asked, ...]:
 
 def is_equal(one: Asked, other: Asked) -> bool:
     """Whether two requests are about the same call, made twice."""
-    return (one.tool, one.call) == (other.tool, other.call)
+    return (one.tool, one.call, one.subagent) == (other.tool, other.call, other.subagent)
 
 
 def _each(plate: Plate, change: Callable[[Asked], Object]) -> Plate:

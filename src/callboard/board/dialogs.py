@@ -9,13 +9,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, get_args
 
-from callboard.board.calls import call_of, in_subagent, name_call, tell_apart
+from callboard.board.calls import (
+    call_of,
+    fingerprint,
+    in_subagent,
+    name_call,
+    tell_apart,
+    transcript_of,
+)
 from callboard.board.plate import Pending, Plate, Unsettled, clipped
 from callboard.board.transition import ASKS, PLANS, Status
 from callboard.events import plates
 from callboard.events.event_name import Entry
 from callboard.events.json_values import Object
-from callboard.events.payloads.plates import OutcomeKind, PlateDetails
+from callboard.events.payloads.plates import OutcomeKind, PlateDetails, RequestOutcome
+from callboard.interactions.edited_input import edited_of
 from callboard.interactions.evidenced import Outcome
 
 MOST_UNSETTLED: Final = 50
@@ -36,6 +44,8 @@ _ENDS_CALL: Final = frozenset({plates.TOOL_START, plates.TOOL_CALL, plates.PERMI
 _SHOWS_OUTCOME: Final = frozenset(
     {plates.TOOL_CALL, plates.PERMISSION_RESOLVED, plates.PERMISSION_SETTLED}
 )
+_SHOWS_LATER: Final = "claude"
+"""The agent that shows a subagent's dialog once its hook has ended without a decision."""
 _BETWEEN_TURNS: Final[frozenset[Status]] = frozenset({"idle", "error"})
 _OVER: Final = frozenset({plates.SESSION_START, plates.SESSION_END, plates.PROCESS_EXIT})
 _UNKNOWN: Final = Outcome("unknown")
@@ -106,7 +116,8 @@ def dialogs(plate: Plate, signal: Entry, moment: Moment, asked: str | None) -> F
     if "unheld" in details:
         return _unheld(plate, details["unheld"], moment)
     if handed := details.get("handed"):
-        return Folded(_handed(plate, details.get("request"), handed, moment))
+        given = {"handed": handed, "edited": details.get("edited")}
+        return Folded(_handed(plate, details.get("request"), given, moment))
     plate = tell_apart(plate, signal)
     over = [one for one in plate.pending if _is_over(one, signal, moment)]
     if signal.name == plates.TOOL_CALL and tool is not None:
@@ -124,6 +135,9 @@ def dismissed(plate: Plate, request: str) -> Entry | None:
     if pending is None:
         return None
     others = [one for one in plate.pending if one.id not in (None, request)]
+    if pending.subagent is not None and plate.agent == _SHOWS_LATER:
+        # Its time was up: the client shows the dialog now. If it was left, the subagent ends.
+        return plates.HOOK_HEARD({"hook": "", "unheld": request})
     if pending.subagent is not None or others:
         # The turn continues: the other dialogs have their own hooks.
         return plates.PERMISSION_RESOLVED({"request": request, "outcome": "unknown"})
@@ -139,11 +153,16 @@ def let_wait(plate: Plate, request: str) -> Entry | None:
 
 def handed_over(plate: Plate, request: str, answer: Object) -> Entry | None:
     """What to record when the hook of a request gets its answer."""
-    decision = "denied" if answer.get("approved") is False else "allowed"
+    told: RequestOutcome = {
+        "request": request,
+        "handed": "denied" if answer.get("approved") is False else "allowed",
+    }
+    if (edited := edited_of(answer)) is not None:
+        told["edited"] = fingerprint(edited)
     if plate.dialog(request) is not None:
-        return plates.PERMISSION_RESOLVED({"request": request, "handed": decision})
+        return plates.PERMISSION_RESOLVED({**told})
     if plate.awaits_outcome_of(request):
-        return plates.PERMISSION_SETTLED({"request": request, "handed": decision})
+        return plates.PERMISSION_SETTLED({**told})
     return None
 
 
@@ -194,12 +213,13 @@ def _left(plate: Plate, one: Pending, moment: Moment, seen: str | None = None) -
         closed_at=moment.now_ms or moment.at_ms,
         use=one.use,
         others=one.others,
-        transcript=plate.transcript_path,
+        transcript=transcript_of(plate, one),
         seen=seen,
+        subagent=one.subagent,
     )
 
 
-def _handed(plate: Plate, id: str | None, decision: str, moment: Moment) -> Plate:
+def _handed(plate: Plate, id: str | None, given: Object, moment: Moment) -> Plate:
     """The hook has our decision: the dialog is gone, and the client will show what it did."""
     known = any(one.id == id for one in plate.unsettled)
     left = [_left(plate, one, moment) for one in plate.pending if one.id == id and not known]
@@ -207,9 +227,7 @@ def _handed(plate: Plate, id: str | None, decision: str, moment: Moment) -> Plat
     return replace(
         plate,
         pending=tuple(one for one in plate.pending if one.id != id),
-        unsettled=tuple(
-            replace(one, handed=decision) if one.id == id else one for one in unsettled
-        ),
+        unsettled=tuple(replace(one, **given) if one.id == id else one for one in unsettled),
     )
 
 
@@ -305,7 +323,7 @@ def _is_about(one: Unsettled, signal: Entry, moment: Moment) -> bool:
     if "request" in details:
         return one.id == details["request"]
     # The same call may have been made before.
-    if in_subagent(signal) or is_late(moment, one.at):
+    if details.get("subagent") != one.subagent or is_late(moment, one.at):
         return False
     if "call" in details:
         return one.call == details["call"] and not _is_other_call(one, signal)
@@ -314,7 +332,7 @@ def _is_about(one: Unsettled, signal: Entry, moment: Moment) -> bool:
     use = details.get("toolUseId")
     if one.use is not None and use is not None:
         return one.use == use
-    return one.tool in _OPENS_DIALOG or one.call == call_of(details)
+    return one.tool in _OPENS_DIALOG or call_of(details) in (one.call, one.edited)
 
 
 def _is_other_call(one: Pending | Unsettled, signal: Entry) -> bool:
@@ -329,7 +347,8 @@ def _outcome(signal: Entry) -> Outcome:
     if signal.name == plates.TOOL_CALL:
         if details.get("toolName") is None:
             return _UNKNOWN
-        return Outcome("allowed", answers=details.get("answers"))
+        ran = details.get("toolInput")
+        return Outcome("allowed", answers=details.get("answers"), ran=ran)
     if signal.name not in _SHOWS_OUTCOME:
         return _UNKNOWN
     return Outcome(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from callboard.board.calls import Asked, call_of, is_equal, requests
+from callboard.board.calls import Asked, call_of, is_equal, requests, transcript_of
 from callboard.board.plate import Pending, Plate, Unsettled
 from callboard.events.payloads.plates import OutcomeKind, RequestOutcome
 from callboard.interactions.evidenced import TERMINAL, Outcome
@@ -59,6 +59,12 @@ class Look:
         """Whether the client's turn is over."""
         return self.plate.status in ("idle", "error", "closed")
 
+    def is_done(self, one: Unsettled) -> bool:
+        """Whether the turn, or the subagent, that a request belongs to is over."""
+        if one.subagent is None or self.plate.status == "closed":
+            return self.is_over
+        return one.subagent not in self.plate.subagents
+
     def quiet_ms(self, one: Unsettled) -> int:
         """How long nothing has happened since the dialog of a request closed."""
         return self.now_ms - max(one.closed_at, self.plate.status_at)
@@ -74,7 +80,7 @@ def is_running(look: Look, one: Asked) -> bool:
 
     What it does after its turn, or after the result, is something else.
     """
-    if look.is_over or not look.works_since(one.at):
+    if look.is_over or one.subagent is not None or not look.works_since(one.at):
         return False
     path = one.transcript if isinstance(one, Unsettled) else look.plate.transcript_path
     if path is None or look.plate.agent != "claude":
@@ -85,8 +91,8 @@ def is_running(look: Look, one: Asked) -> bool:
 
 def of_dialog(look: Look, dialog: Pending) -> ShownOutcome | None:
     """What is known about a dialog that seems to be open while its client keeps working."""
-    shown = _in_transcript(look, dialog, look.plate.transcript_path)
-    return shown or _running(look, dialog, look.plate.transcript_path, TERMINAL)
+    path = transcript_of(look.plate, dialog)
+    return _in_transcript(look, dialog, path) or _running(look, dialog, path, TERMINAL)
 
 
 def of_unsettled(look: Look, one: Unsettled) -> ShownOutcome | None:
@@ -95,7 +101,7 @@ def of_unsettled(look: Look, one: Unsettled) -> ShownOutcome | None:
     if shown is not None:
         return shown
     if one.seen is not None:
-        if look.is_over and look.quiet_ms(one) >= FORGOTTEN_AFTER_MS:
+        if look.is_done(one) and look.quiet_ms(one) >= FORGOTTEN_AFTER_MS:
             return ShownOutcome(Outcome("unknown", source="silence"), final=True)
         return None
     return _running_since_handed(look, one) or _from_silence(look, one)
@@ -218,7 +224,7 @@ def _is_written(look: Look, one: Asked, path: str | None) -> bool:
 
 def _running_since_handed(look: Look, one: Unsettled) -> ShownOutcome | None:
     # If anything else happened since, the client could be working on that.
-    if not one.handed or look.plate.status_at > one.closed_at:
+    if not one.handed or one.subagent is not None or look.plate.status_at > one.closed_at:
         return None
     return _running(look, one, one.transcript, None)
 
@@ -226,7 +232,7 @@ def _running_since_handed(look: Look, one: Unsettled) -> ShownOutcome | None:
 def _from_silence(look: Look, one: Unsettled) -> ShownOutcome | None:
     """For a client without a transcript, or one that is gone: assume it has what it was given."""
     plate = look.plate
-    if look.is_over and look.quiet_ms(one) >= SILENT_AFTER_MS:
+    if look.is_done(one) and look.quiet_ms(one) >= SILENT_AFTER_MS:
         has_it = one.handed and plate.status != "closed"
         return ShownOutcome(Outcome("presumed" if has_it else "lost", source="silence"))
     goes_on = plate.status != "closed" and plate.updated_at > one.closed_at

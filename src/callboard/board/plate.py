@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Final, Self
 
 from callboard.board.transition import NEEDY, Status
@@ -41,7 +42,8 @@ class Unsettled:
     """A request whose dialog is gone, until the client's own files confirm what became of it.
 
     closed_at: when the dialog was gone, in milliseconds. transcript: where its outcome will appear.
-    handed: our decision, `allowed` or `denied`, once the hook has it.
+    handed: our decision, `allowed` or `denied`, once the hook has it. edited: a fingerprint of the
+        input that it was told to run with instead.
     seen: the last outcome for which there was evidence, if any.
     """
 
@@ -55,6 +57,8 @@ class Unsettled:
     handed: str | None = None
     seen: str | None = None
     others: tuple[str, ...] = ()
+    subagent: str | None = None
+    edited: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +147,11 @@ class Plate(Shape):
     def urgency(self) -> tuple[bool, bool, bool, int]:
         """The sort key: plates that need a person, open ones, pinned ones, last changed."""
         return (not self.attention, self.status == "closed", not self.pinned, -self.updated_at)
+
+    @property
+    def label(self) -> str:
+        """What people call it: its name, or its folder."""
+        return self.name or PurePosixPath(self.project_path).name or self.agent
 
     def dialog(self, interaction_id: str) -> Pending | None:
         """The open dialog of this question."""
@@ -235,11 +244,16 @@ def _told(name: str, value: Any) -> Any:
 
 
 def _written(request: Pending | Unsettled) -> dict[str, Any]:
-    return {name: getattr(request, name) for name in request.__slots__}
+    told = {name: getattr(request, name) for name in request.__slots__}
+    # Servers of the release before this one don't know these fields.
+    return {name: one for name, one in told.items() if one is not None or name not in _RARE}
 
 
 def _request(told: Mapping[str, Any]) -> dict[str, Any]:
     return {**told, "others": tuple(told.get("others", ()))}
+
+
+_RARE: Final = frozenset({"edited", "subagent"})
 
 
 _WRITERS: Final[Mapping[str, Callable[[Any], Any]]] = {

@@ -12,10 +12,11 @@ from callboard.board.transition import ASKS, PLANS
 from callboard.events import names, plates
 from callboard.events.envelope import Json, NewEvent
 from callboard.events.event_name import Entry
+from callboard.events.json_values import as_object
 from callboard.ids import event_id
 from callboard.interactions.records import Interaction
 from callboard.interactions.settlement import settle
-from callboard.vendors.reports import HookRequest, Report
+from callboard.vendors.reports import SUBAGENT, HookRequest, Report
 
 if TYPE_CHECKING:
     from callboard.events.payloads.people import InputRequestedPayload
@@ -68,11 +69,14 @@ class Recording:
     def ask(self, request: HookRequest, id: str) -> None:
         """Add the client's question to the inbox."""
         plate = self.plate
+        config = {**request.config, "plateId": plate.plate_id, "agent": plate.agent}
+        if SUBAGENT in config:
+            config[SUBAGENT] = {**as_object(config[SUBAGENT]), "parent": plate.label}
         payload: InputRequestedPayload = {
             "id": id,
             "type": request.type,
             "prompt": request.prompt,
-            "config": {**request.config, "plateId": plate.plate_id, "agent": plate.agent},
+            "config": config,
             "executionId": plate.session_id,
         }
         if request.options:

@@ -87,7 +87,9 @@ def closed_dialogs(plate: Plate, known: Registered) -> list[Pending]:
     """The dialogs that are gone, because the client does something else."""
     if known.status == "waiting":
         return []
-    return [one for one in plate.pending if one.at < known.changed_at]
+    # While a subagent's hook is held, the client shows no dialog and continues.
+    held = [one for one in plate.pending if one.id is not None and one.subagent is not None]
+    return [one for one in plate.pending if one.at < known.changed_at and one not in held]
 
 
 def closed_by_end(plate: Plate, known: Registered) -> bool:

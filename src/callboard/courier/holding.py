@@ -24,6 +24,12 @@ Otherwise, an agent whose dialogs are answered in its terminal would pile up wai
 RESTARTS_WITHIN = 10.0
 """The same for agents that show their own dialog only after this process has ended."""
 
+SUBAGENT_WAITS = 60.0
+"""Seconds for an answer to a subagent: its agent shows no dialog before this process has ended."""
+
+_SUBAGENT_WAITS = b"CALLBOARD_SUBAGENT_WAIT"
+"""The variable with another number of seconds; 0 leaves subagents' questions to the terminal."""
+_LONGEST_WAIT = 86_400.0
 _ASKS_MEANWHILE = "claude"
 """The agent whose own dialog stays usable while we wait."""
 _SOONEST, _LATEST = 0.2, 2.0
@@ -38,21 +44,24 @@ class _Left(BaseException):
 
 
 class _AsLongAsNeeded(Timeouts):
-    """Waits without a limit, but no longer than the agent lives."""
+    """Waits for some time, or without a limit, but no longer than the agent lives."""
 
-    def __init__(self, agent: Process) -> None:
+    def __init__(self, agent: Process, seconds: float | None = None) -> None:
         super().__init__(_LONGEST_SEND)
         self._agent = agent
+        self._until = None if seconds is None else time.monotonic() + seconds
         self._parent = posix.getppid()
         self._look_at = 0.0
 
     def left(self) -> float:
         now = time.monotonic()
+        if self._until is not None and now >= self._until:
+            raise _Left
         if now >= self._look_at:
             self._look_at = now + LOOK_EVERY / 2
             if posix.getppid() != self._parent or not self._agent.lives:
                 raise _Left
-        return _LONGEST_SEND
+        return _LONGEST_SEND if self._until is None else min(_LONGEST_SEND, self._until - now)
 
 
 def hold_errand(folder: str, agent: str, payload: bytes | None = None) -> None:
@@ -77,7 +86,7 @@ def wait(letter: Letter, hold: str) -> bytes:
         deliver(letter)
         return b""
     body = letter.body(hold)
-    needed = _AsLongAsNeeded(letter.sender)
+    needed = _AsLongAsNeeded(letter.sender, _subagent_waits() if letter.is_subagents else None)
     pause, alone_since, is_told = _SOONEST, time.monotonic(), False
     tell_after = TELL_AFTER if is_known else 0.0
     while time.monotonic() - alone_since < patience:
@@ -108,7 +117,9 @@ def _patience(letter: Letter, is_known: bool) -> float:
     """
     if not letter.is_object or not _is_attended():
         return 0.0
-    if letter.agent == _ASKS_MEANWHILE:
+    if letter.is_subagents and not _subagent_waits():
+        return 0.0
+    if letter.agent == _ASKS_MEANWHILE and not letter.is_subagents:
         return NO_SERVER_FOR
     return RESTARTS_WITHIN if is_known else 0.0
 
@@ -119,6 +130,12 @@ def _is_attended() -> bool:
     Otherwise there is no dialog in the terminal, and the agent would wait only for us.
     """
     return posix.environ.get(b"CLAUDE_CODE_SESSION_ATTENDED") != b"0"
+
+
+def _subagent_waits() -> float:
+    """How many seconds to wait for the answer to a subagent."""
+    told = posix.environ.get(_SUBAGENT_WAITS, b"")
+    return min(float(told), _LONGEST_WAIT) if told.isdigit() else SUBAGENT_WAITS
 
 
 def _ask(letter: Letter, body: bytes, needed: Timeouts) -> bytes:

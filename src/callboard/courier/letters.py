@@ -35,6 +35,11 @@ class Letter:
         text = self.payload
         return len(text) > 1 and text[:1] == b"{" and text[-1:] == b"}"
 
+    @property
+    def is_subagents(self) -> bool:
+        """Whether a subagent of Claude Code sends this, as far as its bytes show."""
+        return self.agent == "claude" and b'"agent_id":"' in self.payload
+
     def body(self, hold: str | None = None, gone: bool = False) -> bytes:
         """The request body. `hold`, `gone`: as the board knows them.
 

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from callboard.display.lines import Bounds, Line, bounded, collapsed, exact, size_of, text_lines
-from callboard.display.tool_calls import INDENT, CallPart, tool_parts
+from callboard.display.tool_calls import INDENT, CallPart, edited_parts, tool_parts
 from callboard.events.json_values import Object, as_list, as_object, is_object, objects
 from callboard.interactions.configs import KIND
+from callboard.interactions.edited_input import edited_of, original_input
 from callboard.interactions.outcomes import form_of
 from callboard.interactions.records import Interaction
+from callboard.vendors.reports import SUBAGENT
 
 _FEW_LINES: Final = 10
 """With no more lines than this, a prompt's length is obvious."""
@@ -53,7 +55,22 @@ def _counted(part: CallPart) -> list[Line]:
     return [Line(part.size, "faint", INDENT), *lines]
 
 
+def subagent_of(question: Interaction) -> str | None:
+    """The subagent that asks, and of which agent, as far as it is known; None for all others."""
+    told = as_object(question.config).get(SUBAGENT)
+    if not is_object(told):
+        return None
+    name, parent = (exact(str(told.get(key) or "")) for key in ("name", "parent"))
+    return f"subagent {name}".strip() + (f" of {parent}" if parent else "")
+
+
 def _parts(question: Interaction) -> Iterator[CallPart]:
+    yield from _asked(question)
+    if (asker := subagent_of(question)) is not None:
+        yield CallPart([Line(f"Asked by the {asker}", "faint", INDENT)])
+
+
+def _asked(question: Interaction) -> Iterator[CallPart]:
     config = as_object(question.config)
     if questions := objects(config.get("questions")):
         yield from (_choices(one) for one in questions)
@@ -66,6 +83,7 @@ def _parts(question: Interaction) -> Iterator[CallPart]:
         heading = Line(f"Use {exact(str(config.get('toolName') or 'a tool'))}", "heading")
         yield CallPart([heading, *parts[0].lines], parts[0].size)
         yield from parts[1:]
+        yield from _edited(question)
     else:
         yield _prompt(question)
         yield from beside_plan(config) if question.type == "plan" else ()
@@ -85,6 +103,16 @@ CUT: Final = Line(
     INDENT,
 )
 """Shown below an input that is incomplete."""
+
+
+def _edited(question: Interaction) -> Iterator[CallPart]:
+    """What the person who allowed a call made of its input, and who that was."""
+    edited = edited_of(question.accepted) or edited_of(question.response)
+    if edited is None:
+        return
+    who = f" by {exact(question.answered_by)}" if question.answered_by else ""
+    yield CallPart([Line(f"Edited{who} before it was allowed", "heading")])
+    yield from edited_parts(original_input(question.config), edited)
 
 
 def _prompt(question: Interaction) -> CallPart:

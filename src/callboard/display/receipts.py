@@ -7,6 +7,7 @@ from callboard.display.lines import exact
 from callboard.events.envelope import Json
 from callboard.events.json_values import as_object, is_list
 from callboard.interactions.answer_text import answer_text
+from callboard.interactions.edited_input import EDITED
 from callboard.interactions.excerpts import excerpt
 from callboard.interactions.kinds import KINDS, is_from_board
 from callboard.interactions.records import Interaction
@@ -82,6 +83,8 @@ def decided(response: Json) -> str:
         answers = as_object(told["answers"]).values()
         return excerpt("; ".join(_label(answer) for answer in answers), _LONGEST)
     match told.get("approved"):
+        case True if EDITED in told:
+            return "allowed with edits"
         case True:
             return "always allowed" if told.get("always") is True else "allowed"
         case False:

@@ -39,6 +39,35 @@ def tool_parts(given: Json) -> list[CallPart]:
     return [*shown, *([_json(rest, "faint")] if rest else [])]
 
 
+def edited_parts(original: Json, edited: Object) -> list[CallPart]:
+    """What a person changed in a tool's input: a diff of each text, anything else before and after.
+
+    Nothing is left out: what didn't change is in the input itself.
+    """
+    before = as_object(original)
+    parts: list[CallPart] = []
+    for key in dict.fromkeys((*before, *edited)):
+        if key in before and key in edited and before[key] == edited[key]:
+            continue
+        lines = [Line(exact(key), "faint", INDENT), *_change_of(key, before, edited)]
+        parts.append(CallPart(lines))
+    return parts
+
+
+def _change_of(key: str, before: Object, after: Object) -> Iterator[Line]:
+    old, new = (_as_text(told[key]) if key in told else None for told in (before, after))
+    if old is not None and new is not None:
+        yield from _differences(old, new)
+    elif old is not None:
+        yield from _signed("-", old)
+    elif new is not None:
+        yield from _signed("+", new)
+
+
+def _as_text(value: Json) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+
+
 def _known(told: Object) -> tuple[list[CallPart], set[str]]:
     """The parts of a known form, and which members of the input they show."""
     command = told.get("command")

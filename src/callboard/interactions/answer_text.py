@@ -2,6 +2,7 @@
 
 from callboard.events.codec import dump_json
 from callboard.events.json_values import as_object, is_list, is_object
+from callboard.interactions.edited_input import EDITED
 
 
 def answer_text(answer: object) -> str:
@@ -28,8 +29,9 @@ def _with_remark(answer: dict[str, object]) -> str | None:
     if said is None or answer.keys() - _DECIDES:
         return None
     why = answer.get("message") or answer.get("feedback")
-    more = f": {why}" if why else ", always" if answer.get("always") is True else ""
+    also = ", edited" if EDITED in answer else ""
+    more = f": {why}" if why else ", always" if answer.get("always") is True else also
     return f"{answer_text(said)}{more}"
 
 
-_DECIDES = frozenset({"value", "approved", "message", "feedback", "always", "timedOut"})
+_DECIDES = frozenset({"value", "approved", "message", "feedback", "always", "timedOut", EDITED})

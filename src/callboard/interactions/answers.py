@@ -54,7 +54,7 @@ def check(
         case "verdict":
             return _approval(question.type, value, approved)
         case "ruling":
-            ruled = ruling(KINDS[question.type].remark, value, approved)
+            ruled = ruling(KINDS[question.type].remark, value, approved, config)
             return Answer(ruled, ruled["approved"], whole=True)
         case "answers":
             response = answers(config, value, approved)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from callboard.events.envelope import Json
 from callboard.events.json_values import Object
 from callboard.events.payloads.people import Source
 from callboard.events.payloads.plates import OutcomeKind
@@ -18,6 +19,7 @@ class Outcome:
     via: where it was decided: `terminal`, or `hook` for a hook; None if unknown.
     answers: the answers to a question. message: what the person wrote with a no.
     source: the evidence: `hook`, `transcript`, `registry`, or `silence`.
+    ran: what the tool ran with, if the client reported that.
     """
 
     kind: OutcomeKind
@@ -25,3 +27,4 @@ class Outcome:
     answers: Object | None = None
     message: str | None = None
     source: Source = "hook"
+    ran: Json = None

@@ -29,6 +29,8 @@ class RulingResponse(TypedDict):
     message: NotRequired[str]
     feedback: NotRequired[str]
     always: NotRequired[bool]
+    updatedInput: NotRequired[Mapping[str, Json]]
+    """What the person lets the tool run with instead. The question has the original."""
 
 
 class Answers(TypedDict):

@@ -5,6 +5,7 @@ from reprlib import repr as shortened
 
 from callboard.errors import AnswerInvalid, ValidationError
 from callboard.events.json_values import Object, as_object, is_list, is_mapping, objects
+from callboard.interactions.edited_input import EDITED, edited_input
 from callboard.interactions.fields import checked_text
 from callboard.interactions.kinds import KINDS, Answers, Remark, RulingResponse, manner_of
 from callboard.interactions.outcomes import Completion, form_of
@@ -46,14 +47,30 @@ def agreed(value: object, approved: bool | None) -> bool:
     return bool(meant if approved is None else approved)
 
 
-def ruling(remark: Remark, value: object, approved: bool | None) -> RulingResponse:
+def ruling(
+    remark: Remark, value: object, approved: bool | None, config: Object | None = None
+) -> RulingResponse:
     """The response to a permission or plan: yes or no, with an optional message to the agent.
 
     value: yes or no; or the message, if `approved` is given; or an object with both.
     `always: true` with a yes creates the rule that the agent proposed. A message goes only with
-    a no: agents don't get one with a yes, so it would be lost.
+    a no: agents don't get one with a yes, so it would be lost. `updatedInput` with a yes is what
+    the tool runs with instead; the question's config says whether the agent supports that.
     """
-    return _checked(remark, _told(remark, value, approved))
+    edited = value.get(EDITED) if is_mapping(value) else None
+    if edited is None:
+        return _checked(remark, _told(remark, value, approved))
+    rest = {key: one for key, one in as_object(value).items() if key != EDITED}
+    response = _checked(remark, _told(remark, rest, approved))
+    if not response["approved"] or _ALWAYS in response:
+        raise AnswerInvalid(
+            f"value.{EDITED} needs a yes without {_ALWAYS}: a rule is for what the agent asked.",
+            field=f"value.{EDITED}",
+        )
+    told = edited_input(config, edited)
+    if told is not None:
+        response[EDITED] = told
+    return response
 
 
 def approval(value: object, approved: bool | None) -> RulingResponse:

@@ -17,6 +17,7 @@ from callboard.events.json_values import Object, is_list, is_mapping
 from callboard.events.payloads.people import Answered, InputReceivedPayload, Receipt
 from callboard.events.payloads.plates import OutcomeKind
 from callboard.events.payloads.workflow import Authored
+from callboard.interactions.edited_input import edited_of, original_input
 from callboard.interactions.evidenced import TERMINAL, Outcome
 from callboard.interactions.kinds import KINDS, Answers, RulingResponse
 from callboard.interactions.records import Interaction
@@ -86,7 +87,7 @@ _REASONS: Final[Mapping[OutcomeKind, str]] = {
 def _record(type: str, asked: Interaction | None, outcome: Outcome) -> _Record:
     receipt: Receipt | None = None
     if asked is not None and asked.accepted is not None:
-        if agrees(type, asked.accepted, outcome):
+        if agrees(type, asked.accepted, outcome) and not _ran_original(asked, outcome):
             # An answer that was considered overruled before has `terminal` there.
             own = "board" if asked.via == TERMINAL else asked.via
             via = outcome.via if outcome.via == TERMINAL else own
@@ -107,14 +108,21 @@ def agrees(type: str, accepted: Object, outcome: Outcome) -> bool:
             given, told = accepted.get("answers"), outcome.answers
             return is_mapping(given) and (told is None or joined(given) == joined(told))
         case "allowed":
-            makes_rule = accepted.get("always") is True
-            return accepted.get("approved") is True and not (in_terminal and makes_rule)
+            says_more = accepted.get("always") is True or edited_of(accepted) is not None
+            return accepted.get("approved") is True and not (in_terminal and says_more)
         case "denied":
             message = accepted.get(KINDS[type].remark)
             reached = not in_terminal or message == outcome.message
             return accepted.get("approved") is False and reached
         case _:
             return False
+
+
+def _ran_original(asked: Interaction, outcome: Outcome) -> bool:
+    """Whether the tool ran as the agent wanted, although the answer has an edited input."""
+    if edited_of(asked.accepted) is None or outcome.ran is None:
+        return False
+    return outcome.ran == original_input(asked.config)
 
 
 def joined(answers: Object) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Mapping
 from typing import Final
 
 from fastapi import Request
@@ -16,6 +17,7 @@ from callboard.errors import Forbidden
 from callboard.events.access import allows
 from callboard.events.envelope import Json
 from callboard.events.json_values import as_object
+from callboard.interactions.edited_input import EDITED
 from callboard.interactions.kinds import is_from_board
 from callboard.server.access.head import Head
 from callboard.server.access.identity import Identity
@@ -26,6 +28,11 @@ from callboard.systems.current import system
 
 _FORWARDED: Final = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 """Headers that a proxy adds."""
+_NEEDS_OPERATOR: Final[Mapping[str, str]] = {
+    "always": "a rule lets the agent run more than this",
+    EDITED: "an edited input runs something that no agent asked for",
+}
+"""What an answer to a coding agent can have besides yes or no, and why that takes more rights."""
 
 
 async def check_answerer(
@@ -33,16 +40,19 @@ async def check_answerer(
 ) -> None:
     """Refuse an answer that its sender isn't allowed to give."""
     await check_page(serving, caller, interaction_id)
+    told = as_object(value)
+    more = next((key for key in _NEEDS_OPERATOR if told.get(key)), None)
     if (
-        as_object(value).get("always")
+        more is not None
         and not allows(caller.scope, "operate")
         and is_from_board((await serving.board.interaction(interaction_id)).type)
     ):
         raise Forbidden(
-            "always: a rule lets the agent run more than this, and needs a token with the scope "
-            "'operate'. Answer without it.",
+            f"{more}: {_NEEDS_OPERATOR[more]}, and needs a token with the scope 'operate'. Answer "
+            "without it.",
             needed="operate",
             scope=caller.scope,
+            field=f"value.{more}",
         )
     await _check_sender(serving, request, interaction_id)
 

@@ -25,7 +25,7 @@ from callboard.events.payloads.plates import (
 )
 from callboard.vendors.fields import LONGEST_PATH, LONGEST_WORD, json_value, text, word
 from callboard.vendors.metadata import with_sender
-from callboard.vendors.reports import Report
+from callboard.vendors.reports import SUBAGENT, HookRequest, Report
 from callboard.vendors.requests import ASKS, PLANS, asks, request
 
 Reading = Callable[[Object], tuple[Entry, ...]]
@@ -60,19 +60,28 @@ def translated(agent: str, payload: Json, readings: Mapping[str, Reading]) -> Re
     return with_sender(report, told)
 
 
-def answerable(report: Report, suggestions: Json = None) -> Report:
+def answerable(report: Report, suggestions: Json = None, *, subagents: bool = False) -> Report:
     """The report with the question to a person, if its hook can be held for the answer.
 
-    While a subagent's hook runs, the terminal shows no dialog: it must not be held, or no one could
-    answer there.
+    subagents: whether the agent honors a decision about a call of a subagent. While such a hook
+        runs, the terminal shows no dialog, so it is held for a limited time only.
     """
     for signal in report.signals:
         details = plates.PERMISSION_REQUEST.of(signal)
-        if details is not None and "subagent" not in details:
+        if details is not None and (subagents or "subagent" not in details):
             tool, given = details.get("toolName", ""), details.get("toolInput")
             asked = request(tool, given, report.project_path, suggestions, details.get("asks"))
-            return replace(report, request=asked)
+            kind = word(as_object(report.raw).get("agent_type"))
+            return replace(report, request=of_subagent(asked, details.get("subagent"), kind))
     return report
+
+
+def of_subagent(asked: HookRequest, id: str | None, kind: str | None) -> HookRequest:
+    """A question, with the subagent that asks it, if one does. kind: what the client calls it."""
+    if id is None:
+        return asked
+    told: dict[str, Json] = {"id": id} if kind is None else {"id": id, "name": kind}
+    return replace(asked, config={**asked.config, SUBAGENT: told})
 
 
 def always(signal: Entry) -> Reading:

@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Final, Self
 
 from callboard.events.envelope import Json
 from callboard.events.event_name import Entry
 from callboard.events.payloads.plates import PlateDetails
+
+SUBAGENT: Final = "subagent"
+"""The member of a question's config that says which subagent asks, and of which agent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,14 @@
 """A coding agent's question to a person: as text, and in a form that can be answered."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Final, NotRequired, TypedDict
 
 from callboard.events.codec import dump_json
 from callboard.events.envelope import Json
-from callboard.events.json_values import Object, as_list, as_object, objects
+from callboard.events.json_values import Object, as_list, as_object, is_object, objects
+from callboard.interactions.edited_input import EDITABLE
 from callboard.interactions.excerpts import excerpt
 from callboard.vendors.fields import LONGEST_TEXT, json_value, present, text, word
 from callboard.vendors.reports import HookRequest
@@ -188,6 +190,15 @@ def _use(tool: str, given: Json) -> str:
         return f"Use {name}"
     words = given if isinstance(given, str) and given.strip() else dump_json(given).decode("utf-8")
     return f"Use {name}: {_said(words, _LONGEST_STRING)}"
+
+
+def editable(asked: HookRequest) -> HookRequest:
+    """The same for an agent that runs an edited call, if a person can see all of the input."""
+    if asked.type != "permission" or not is_object(asked.config.get("toolInput")):
+        return asked
+    if asked.config.get("truncated"):
+        return asked
+    return replace(asked, config={**asked.config, EDITABLE: True})
 
 
 def _input(given: Json) -> dict[str, Json]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from tests.unit.board.boards import Board
 
 from callboard.engine.operations import Operations
@@ -144,6 +145,68 @@ async def test_a_tool_that_ran_overrules_an_answer_that_was_accepted():
     found = await board.interaction("i1")
     assert (found.status, found.response) == ("completed", {"approved": True})
     assert (found.receipt, found.via) == ("overruled", "terminal")
+
+
+TOUCH = {"command": "touch made"}
+
+
+@pytest.mark.parametrize("handed", [True, False])
+@pytest.mark.parametrize("subagent", [None, "a1"])
+@pytest.mark.parametrize(("ran", "receipt"), [(TOUCH, "delivered"), (LS, "overruled")])
+async def test_the_receipt_of_an_edited_call_is_what_it_ran_with(
+    handed: bool, subagent: str | None, ran: Any, receipt: str
+):
+    if ran is TOUCH and not handed:
+        return  # It runs with that only once its hook has it.
+    board, inside = Board(), {} if subagent is None else {"subagent": subagent}
+    details = {"toolName": "Bash", "toolInput": LS, **inside}
+    asked = HookRequest("permission", "May I?", {"toolName": "Bash", "toolInput": LS})
+    plate = await board.hear(
+        report("permission_request", details=details, request=asked, hold="i1")
+    )
+    response = {"approved": True, "updatedInput": TOUCH}
+    answer = {"id": "i1", "via": "api", "response": response}
+    await board.log.append(plate.plate_id, [NewEvent("e1", names.ACCEPTED, answer, 0)])
+    if handed:
+        await board.plates.hand_over("i1", response)
+    call = {"toolName": "Bash", "toolInput": ran}
+    other = {} if subagent else {"subagent": "a2"}
+    await board.hear(report("tool_call", details={**call, **other}))
+    assert (await board.interaction("i1")).receipt == "pending", "another agent's call"
+    await board.hear(report("tool_call", details={**call, **inside}))
+    found = await board.interaction("i1")
+    assert (found.status, found.receipt) == ("completed", receipt)
+    assert found.response == (response if receipt == "delivered" else {"approved": True})
+
+
+async def test_a_question_of_a_subagent_names_its_parent():
+    board = Board()
+    await board.hear(report("session_start", project_path="/home/me/shop"))
+    asked = HookRequest("permission", "May I?", {"subagent": {"id": "a1", "name": "Explore"}})
+    details = {"toolName": "Bash", "toolInput": LS, "subagent": "a1"}
+    await board.hear(report("permission_request", details=details, request=asked, hold="i1"))
+    config = as_object((await board.interaction("i1")).config)
+    assert config["subagent"] == {"id": "a1", "name": "Explore", "parent": "shop"}
+
+
+async def test_a_subagents_question_that_no_one_answered_goes_to_the_terminal():
+    board = Board()
+    await board.hear(report("session_start"))
+    asked = HookRequest("permission", "May I?", {"toolName": "Bash", "toolInput": LS})
+    details = {"toolName": "Bash", "toolInput": LS, "subagent": "a1"}
+    await board.hear(report("permission_request", details=details, request=asked, hold="i1"))
+    await board.plates.let_go("i1")
+    plate = (await board.plates.all())[0]
+    assert [(one.id, one.subagent) for one in plate.pending] == [(None, "a1")]
+    assert (await board.interaction("i1")).status == "cancelled"
+    await board.hear(report("tool_call", details=details))
+    found = await board.interaction("i1")
+    assert (found.status, found.response, found.via) == (
+        "completed",
+        {"approved": True},
+        "terminal",
+    )
+    assert (await board.plates.all())[0].pending == ()
 
 
 async def test_a_question_that_is_over_in_the_report_that_asks_it_is_closed():

@@ -336,6 +336,7 @@ def test_a_permission_offers_what_the_client_proposes():
         "cwd": "/home/u/proj",
         "toolInput": payload["tool_input"],
         "suggestions": payload["permission_suggestions"],
+        "editable": True,
     }
 
 
@@ -350,10 +351,22 @@ def test_a_yes_for_good_is_never_a_yes_to_everything():
     assert [one["type"] for one in objects(request.config["suggestions"])] == ["addDirectories"]
 
 
-def test_a_hook_of_a_subagent_is_not_held():
-    report = asked("Bash", {"command": "ls"}, agent_id="a1", callboard={"hold": "h1"})
-    assert report.request is None
+def test_a_question_of_a_subagent_names_it():
+    fields = {"agent_id": "a1", "agent_type": "Explore", "callboard": {"hold": "h1"}}
+    report = asked("Bash", {"command": "ls"}, **fields)
+    assert report.request is not None
+    assert report.request.config["subagent"] == {"id": "a1", "name": "Explore"}
     assert report.signals[0].payload["asks"] == "Run: ls"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [("ExitPlanMode", {"plan": "Do it."}), ("Read", "odd"), ("Write", {"content": "x" * 200_000})],
+)
+def test_what_a_person_cannot_see_whole_cannot_be_edited(tool: str, given: Any):
+    request = asked(tool, given).request
+    assert request is not None
+    assert "editable" not in request.config
 
 
 def test_one_question_with_one_answer_has_options():

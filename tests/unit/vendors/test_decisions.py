@@ -56,6 +56,12 @@ def test_always_makes_the_rules_that_the_client_proposed():
     assert said == {"behavior": "allow", "updatedPermissions": RULES}
 
 
+def test_a_yes_with_an_edited_input_has_it():
+    edited = {"command": "ls"}
+    said = claude("permission", {"approved": True, "updatedInput": edited}, suggestions=RULES)
+    assert said == {"behavior": "allow", "updatedInput": edited}
+
+
 @pytest.mark.parametrize("suggestions", [None, [], "odd", [5]])
 def test_always_without_a_proposal_is_a_yes_for_once(suggestions: Any):
     said = claude("permission", {"approved": True, "always": True}, suggestions=suggestions)

@@ -526,6 +526,8 @@ export interface PermissionResolvedPayload {
   readonly final?: boolean
   /** The hook received this accepted answer. */
   readonly handed?: 'allowed' | 'denied'
+  /** A fingerprint of the input that the answer has, if a person edited it. */
+  readonly edited?: string
   readonly approved?: boolean
   /** The client's own id of the request. */
   readonly call?: string
@@ -561,6 +563,8 @@ export interface PermissionSettledPayload {
   readonly final?: boolean
   /** The hook received this accepted answer. */
   readonly handed?: 'allowed' | 'denied'
+  /** A fingerprint of the input that the answer has, if a person edited it. */
+  readonly edited?: string
 }
 
 /** A phase started. What its `guard` and `for_each` returned is recorded here. */

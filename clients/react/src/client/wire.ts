@@ -735,6 +735,7 @@ export interface RulingResponse {
   readonly message?: string
   readonly feedback?: string
   readonly always?: boolean
+  readonly updatedInput?: Readonly<Record<string, unknown>>
 }
 
 /** The server and its database. `database` is null when everything is in memory. */

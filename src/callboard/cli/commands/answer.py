@@ -1,5 +1,7 @@
 """`callboard answer ID VALUE`."""
 
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import click
@@ -7,6 +9,7 @@ import click
 from callboard.board.protocol import Board
 from callboard.cli import options
 from callboard.cli.commands.resume import resume_session, watch_session
+from callboard.cli.edited_input import InputEdit
 from callboard.cli.foreground import Continuation, Foreground
 from callboard.cli.format import one_line
 from callboard.cli.lookup import find_question
@@ -17,17 +20,21 @@ from callboard.cli.questions import (
     decision,
     exit_code,
     meant,
+    print_lines,
     print_receipt,
     ruled,
 )
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
 from callboard.display.receipts import ending
+from callboard.display.tool_calls import edited_parts
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import ValidationError
 from callboard.events import names
+from callboard.events.envelope import Json
 from callboard.events.json_values import as_object
 from callboard.events.status import ENDED
+from callboard.interactions.edited_input import EDITED, original_input
 from callboard.interactions.kinds import is_from_board, manner_of
 from callboard.interactions.outcomes import OUTCOMES, Completion
 from callboard.interactions.records import Interaction
@@ -47,6 +54,9 @@ class _Typed:
     resume: bool
     message: str | None
     always: bool
+    command: str | None
+    input: str | None
+    edit: bool
     file: str | None
     by: str | None
     place: Target
@@ -63,6 +73,9 @@ class _Typed:
 @click.option(
     "--always", is_flag=True, help="Also accept the permission rule that the coding agent proposes."
 )
+@click.option("--command", metavar="TEXT", help="Let the agent run this command instead; with yes.")
+@click.option("--input", metavar="JSON", help="Let the tool run with this input instead; with yes.")
+@click.option("--edit", is_flag=True, help="Edit the command or input in $EDITOR; with yes.")
 @options.workflow_file
 @options.by
 @options.anywhere
@@ -80,20 +93,27 @@ def command(typed: _Typed) -> int | None:
     pass a JSON object that maps questions to answers. Before you approve a request that
     `callboard inbox` shortens, the full request is shown and you confirm.
 
+    --command, --input and --edit change what the tool runs with. Claude Code supports that.
+
     Exit codes: 0 when the agent got the answer, 1 when the answer was overruled in the agent's
     own terminal or lost, 3 while the agent hasn't confirmed it.
     """
     place = typed.place
     stage = Foreground(place, typed.as_json, auto_approve=False)
-    value = _value(typed)
-    meant_id = _confirmed(typed) if said(value or "") is True else typed.question
+    seen = _seen(typed)
 
     async def act(board: Board) -> tuple[Interaction, SessionInfo | None]:
-        asked = await _find(board, place, meant_id)
-        done = await _answer(board, asked, typed)
+        asked = await _find(board, place, seen.id)
+        done = await _answer(board, asked, typed, seen.edited)
         return done, await _session(board, done)
 
-    done, info = place.ask(act)
+    return _finish(typed, stage, *place.ask(act))
+
+
+def _finish(
+    typed: _Typed, stage: Foreground, done: Interaction, info: SessionInfo | None
+) -> int | None:
+    place = typed.place
     if typed.resume and info is not None and place.watched:
         return watch_session(Continuation(_as_answered(place, info, done), stage))
     if typed.resume and info is not None and not info.running:
@@ -115,9 +135,13 @@ def _value(typed: _Typed) -> str | None:
     return typed.value
 
 
-async def _answer(board: Board, asked: Interaction, typed: _Typed) -> Interaction:
+async def _answer(
+    board: Board, asked: Interaction, typed: _Typed, edited: Mapping[str, Json] | None
+) -> Interaction:
     value = typed.value
     told = _ended(asked, typed) if value is None else _told(asked, typed, value)
+    if edited is not None:
+        told = {**as_object(told), EDITED: edited}
     if isinstance(told, Completion):
         return await board.people.complete(
             asked.id,
@@ -173,15 +197,39 @@ async def _find(board: Board, place: Target, given: str) -> Interaction:
     return asked
 
 
-def _confirmed(typed: _Typed) -> str:
-    """The id to approve: of exactly this question, which the person has seen in full.
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The question, which a person who approves it has seen in full; and its edited input."""
 
-    Nothing stays open while they read.
-    """
+    id: str
+    edited: Mapping[str, Json] | None = None
+
+
+def _seen(typed: _Typed) -> _Seen:
+    value = _value(typed)
+    edit = InputEdit(typed.command, typed.input, typed.edit)
+    edit.check()
+    if said(value or "") is True:
+        return _confirmed(typed, edit)
+    if edit.is_wanted:
+        raise click.UsageError("--command, --input and --edit need a yes.")
+    return _Seen(typed.question)
+
+
+def _confirmed(typed: _Typed, edit: InputEdit) -> _Seen:
+    """Exactly this question is approved. Nothing stays open while they read or edit."""
     place = typed.place
     asked = place.ask(lambda board: _find(board, place, typed.question))
-    confirm_yes(place, asked, always=typed.always)
-    return asked.id
+    if not edit.is_wanted:
+        confirm_yes(place, asked, always=typed.always)
+        return _Seen(asked.id)
+    edited = edit.of(asked)
+    lines = [
+        line for part in edited_parts(original_input(asked.config), edited) for line in part.lines
+    ]
+    # Standard output may be for a program.
+    print_lines(Screen(sys.stderr), lines)
+    return _Seen(asked.id, edited)
 
 
 def _as_answered(place: Target, info: SessionInfo, done: Interaction) -> SessionInfo:

@@ -142,6 +142,8 @@ class RequestOutcome(PlateEvent):
     """Nothing later will contradict it."""
     handed: NotRequired[Literal["allowed", "denied"]]
     """The hook received this accepted answer."""
+    edited: NotRequired[str]
+    """A fingerprint of the input that the answer has, if a person edited it."""
 
 
 class PermissionResolvedPayload(RequestOutcome):

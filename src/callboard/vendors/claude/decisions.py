@@ -4,6 +4,7 @@ from typing import Final
 
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object, objects
+from callboard.interactions.edited_input import EDITED, edited_of
 from callboard.interactions.records import Interaction
 from callboard.interactions.settlement import joined
 from callboard.vendors.fields import text
@@ -71,7 +72,9 @@ def _denied(message: str) -> dict[str, Json]:
 
 
 def _permitted(config: Object, response: Object) -> dict[str, Json]:
-    """The rules that the client proposed, for a permanent yes."""
+    """The input that a person edited, or the rules that the client proposed, for a lasting yes."""
+    if (edited := edited_of(response)) is not None:
+        return {EDITED: edited}
     suggested = objects(config.get("suggestions"))
     if response.get("always") is not True or not suggested:
         return {}

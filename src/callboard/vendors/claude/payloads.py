@@ -1,6 +1,7 @@
 """Translates Claude Code's hooks into the board's terms."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from callboard.events import plates
@@ -11,7 +12,7 @@ from callboard.events.payloads.plates import PlateEvent, ToolCallPayload
 from callboard.vendors import hooks
 from callboard.vendors.fields import text, word
 from callboard.vendors.reports import Report
-from callboard.vendors.requests import ASKS, LONGEST_PROMPT
+from callboard.vendors.requests import ASKS, LONGEST_PROMPT, editable
 
 NAME: Final = "claude"
 
@@ -21,7 +22,10 @@ def translate(payload: Json) -> Report | None:
     report = hooks.translated(NAME, payload, _READINGS)
     if report is None:
         return None
-    return hooks.answerable(report, as_object(payload).get("permission_suggestions"))
+    suggestions = as_object(payload).get("permission_suggestions")
+    found = hooks.answerable(report, suggestions, subagents=True)
+    asked = found.request
+    return found if asked is None else replace(found, request=editable(asked))
 
 
 def _tool_call(payload: Object) -> tuple[Entry, ...]:

@@ -5,6 +5,7 @@ Transcripts contain people's prompts and files. They are read here, never stored
 end.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from callboard.vendors.turns import TurnEnd, last_lines, millis, record_in
 LONGEST_END: Final = 1024 * 1024
 """How much of a transcript to search. A result is written moments before we look for it."""
 _KEPT: Final = 4
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 _BY_PERSON: Final = "user-rejected"
 _INTERRUPTED: Final = frozenset({"interrupted", "cancelled"})
@@ -69,6 +71,13 @@ class End:
     calls: tuple[ToolUse, ...] = ()
     results: Mapping[str, CallResult] = field(default_factory=dict[str, CallResult])
     turn: TurnEnd | None = None
+
+
+def subagent_transcript(path: str, subagent: str) -> str | None:
+    """Where a subagent's own transcript is; None if its id can't be part of a file's name."""
+    if not _ID.fullmatch(subagent):
+        return None
+    return str(Path(path).with_suffix("") / "subagents" / f"agent-{subagent}.jsonl")
 
 
 def call_result(path: str | Path, tool_use_id: str) -> CallResult | None:

@@ -29,6 +29,7 @@ from callboard.vendors.hooks import (
     dialog,
     failed_turn,
     heard,
+    of_subagent,
     prompted,
     todo_list,
     within,
@@ -74,7 +75,7 @@ def translate(payload: Json) -> Report | None:
         project_path=word(told.get("directory"), LONGEST_PATH),
         model=word(as_object(properties.get("model")).get("modelID")),
         name=None if parent else _title(properties),
-        request=_request(kind, properties, told),
+        request=_asked_by(_request(kind, properties, told), None if parent is None else own),
     )
     return with_sender(report, told)
 
@@ -190,6 +191,10 @@ def _request(kind: str, properties: Object, payload: Object) -> HookRequest | No
     if kind == "question.asked":
         return _question(properties, shared)
     return None
+
+
+def _asked_by(asked: HookRequest | None, subagent: str | None) -> HookRequest | None:
+    return None if asked is None else of_subagent(asked, subagent, None)
 
 
 def _permission(properties: Object, shared: Object) -> HookRequest:
