@@ -913,7 +913,7 @@ export interface TokenRequest {
   readonly expiresInMs?: number | null
 }
 
-/** What one call of a model took. cost: in US dollars, if the client says. */
+/** What one call of a model took. cost: in US dollars, if the client says. call: the call's id. A page has the usage of a call once, with the call's last item; where a later page has it again, that is what counts. */
 export interface TokenUsage {
   readonly model: string | null
   readonly inputTokens: number
@@ -921,6 +921,7 @@ export interface TokenUsage {
   readonly cacheReadTokens: number
   readonly cacheWriteTokens: number
   readonly cost: number | null
+  readonly call: string | null
 }
 
 /** A tool call and its result. name: empty if the item only has the result of a call that is on another page: join them by the item's id. command: of a tool that runs one. subagent: the conversation that this call started. */
