@@ -32,6 +32,7 @@ ALONE: dict[str, str] = {
     "server.routes.status": "routes have one module for each resource",
     "log.postgres.owners": "each part of a log's contract has its module",
     "events.standard_json": "a relay runs without installed packages",
+    "terminals.host_process": "it is run as a program",
     "vendors.gemini.transcript": "what a client writes is read in its own package",
     "vendors.conversations": "relays import the readers only when one is needed",
     "vendors.conversation_search": "each reader of conversations searches in the same way",

@@ -18,12 +18,15 @@ ONLY_POSIX = {
     "courier.holding",
     "harness.attending",
     "harness.ending",
-    "harness.job_control",
     "harness.pty",
-    "harness.terminal",
     "harness.unrecorded",
     "hookclient",
     "statusfiles.hook",
+    "terminals.agent_job",
+    "terminals.hosting",
+    "terminals.job_control",
+    "terminals.persons_terminal",
+    "terminals.starting_job",
 }
 
 

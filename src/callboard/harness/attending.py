@@ -18,12 +18,12 @@ from callboard.harness.folders import Attempt, Folders
 from callboard.harness.preparing import PreparedSession, words_for
 from callboard.harness.pty import Exit, Passthrough
 from callboard.harness.recording import EndRecord, recorded
-from callboard.harness.terminal import PersonsTerminal
 from callboard.harness.transcripts import kept
 from callboard.harness.unrecorded import is_in_use
 from callboard.interactions.configs import is_shared
 from callboard.interactions.records import Interaction
 from callboard.systems.processes import started_at
+from callboard.terminals.persons_terminal import PersonsTerminal
 from callboard.vendors.claude import launching
 from callboard.vendors.claude.extraction import Spoken
 from callboard.vendors.settings.installing import InstallPlan

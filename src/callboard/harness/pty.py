@@ -18,15 +18,16 @@ from pathlib import Path
 from typing import Final
 
 from callboard.display.lines import visible
-from callboard.harness.terminal import PersonsTerminal
-from callboard.harness.terminal_modes import TerminalOutput
+from callboard.terminals import job_control
+from callboard.terminals.persons_terminal import PersonsTerminal
+from callboard.terminals.terminal_modes import TerminalOutput
 from callboard.vendors.settings.commands import interpreter
 
 _PIECE: Final = 65_536
 _LOOK_AGAIN: Final = 0.1
 _LONGEST_END: Final = 2_000
 
-_OPENER: Final = Path(__file__).with_name("job_control.py")
+_OPENER: Final = Path(job_control.__file__)
 
 
 @dataclass(frozen=True, slots=True)

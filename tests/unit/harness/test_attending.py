@@ -21,7 +21,7 @@ from callboard.harness.folders import Attempt, beside
 from callboard.harness.preparing import PreparedSession
 from callboard.harness.pty import Exit, Passthrough
 from callboard.harness.request import wanted
-from callboard.harness.terminal import PersonsTerminal
+from callboard.terminals.persons_terminal import PersonsTerminal
 from callboard.interactions.records import Interaction
 from callboard.testing.fake_clock import FakeClock
 

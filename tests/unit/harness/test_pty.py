@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from callboard.harness.pty import Passthrough
-from callboard.harness.terminal import PersonsTerminal
+from callboard.terminals.persons_terminal import PersonsTerminal
 
 
 class Desk:

@@ -9,14 +9,16 @@ from typing import Final
 
 _CONTROL: Final = re.compile(
     rb"\x1b\[\?(?P<modes>[0-9;]+)(?P<set>[hl])"
-    rb"|\x1b\[(?P<keyboard>[><])[0-9;]*u"
+    rb"|\x1b\[(?P<keyboard>[><])(?P<flags>[0-9;]*)u"
     rb"|\x1b\[>4(?:;(?P<keys>[0-9]+))?m"
 )
 _ESC, _BEL, _CAN, _SUB = 0x1B, 0x07, 0x18, 0x1A
 _CURSOR: Final = b"25"
 _TOGETHER: Final = b"2026"
 """The mode in which a terminal shows nothing until a frame is complete."""
+_SCREENS: Final = frozenset({b"47", b"1047", b"1048", b"1049", _TOGETHER})
 _LONGEST: Final = 64
+_MOST_KEYBOARDS: Final = 16
 
 
 class TerminalOutput:
@@ -28,8 +30,8 @@ class TerminalOutput:
         self._tail = b""
         self._on: set[bytes] = set()
         self._hidden = False
-        self._keyboards = 0
-        self._keys = False
+        self._keyboards: list[bytes] = []
+        self._keys: bytes | None = None
 
     @property
     def can_be_broken(self) -> bool:
@@ -53,20 +55,33 @@ class TerminalOutput:
         undone = b"".join(b"\x1b[?%bl" % mode for mode in sorted(self._on))
         if self._hidden:
             undone += b"\x1b[?25h"
-        undone += b"\x1b[<u" * self._keyboards
-        if self._keys:
+        undone += b"\x1b[<u" * len(self._keyboards)
+        if self._keys is not None:
             undone += b"\x1b[>4m"
         return undone + (b"\x1b[0m" if undone else b"")
+
+    def doing(self) -> bytes:
+        """The bytes that bring another terminal into the same modes, besides the screen in use."""
+        done = b"".join(b"\x1b[?%bh" % mode for mode in sorted(self._on - _SCREENS))
+        if self._hidden:
+            done += b"\x1b[?25l"
+        done += b"".join(b"\x1b[>%bu" % flags for flags in self._keyboards)
+        return done if self._keys is None else done + b"\x1b[>4;%bm" % self._keys
 
     def _note(self, found: re.Match[bytes]) -> None:
         if found["modes"] is not None:
             for mode in found["modes"].split(b";"):
                 self._set(mode, found["set"] == b"h")
         elif found["keyboard"] is not None:
-            change = 1 if found["keyboard"] == b">" else -1
-            self._keyboards = max(0, self._keyboards + change)
+            self._note_keyboard(found["keyboard"], found["flags"])
         else:
-            self._keys = found["keys"] not in (None, b"0")
+            self._keys = None if found["keys"] in (None, b"0") else found["keys"]
+
+    def _note_keyboard(self, change: bytes, flags: bytes) -> None:
+        if change == b">":
+            self._keyboards = [*self._keyboards, flags][-_MOST_KEYBOARDS:]
+        elif self._keyboards:
+            self._keyboards = self._keyboards[: -int(flags) if flags.isdigit() else -1]
 
     def _set(self, mode: bytes, on: bool) -> None:
         if mode == _CURSOR:

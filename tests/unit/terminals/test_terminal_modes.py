@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callboard.harness.terminal_modes import TerminalOutput
+from callboard.terminals.terminal_modes import TerminalOutput
 
 PICTURE = (
     "\x1b[?2026h\x1b[?25l\x1b[31mé漢🎉\x1b[0m\x1b]0;a title\x07\x1b]8;;http://x\x1b\\link\x1b(B\x1b7\x1b8"

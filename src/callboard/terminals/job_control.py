@@ -22,24 +22,32 @@ _CHANGED = (signal.SIGPIPE, signal.SIGXFSZ)
 
 def main(told: int, words: list[str]) -> None:
     """Run it to its end."""
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # We hand over the terminal from the background.
-    wait, go = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(go)
-        os.close(told)
-        os.read(wait, 1)  # Until it is in the foreground.
-        _become(words)
-    os.close(wait)
-    os.setpgid(pid, pid)
-    os.tcsetpgrp(0, pid)
+    pid, go = paused_job(words)
     for number in _PASSED_ON:
         signal.signal(number, _passing_on(pid))
     os.write(told, str(pid).encode())
     os.close(told)
     os.close(go)
     _end_like(_watch(pid))
+
+
+def paused_job(words: list[str]) -> tuple[int, int]:
+    """Prepare a program on the terminal that is standard input, which becomes ours.
+
+    Returns its process id, and the descriptor that lets it run when it is closed.
+    """
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # We hand over the terminal from the background.
+    wait, go = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(go)
+        os.read(wait, 1)  # Until it is in the foreground.
+        _become(words)
+    os.close(wait)
+    os.setpgid(pid, pid)
+    os.tcsetpgrp(0, pid)
+    return pid, go
 
 
 def _become(words: list[str]) -> None:

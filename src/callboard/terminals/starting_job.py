@@ -1,0 +1,95 @@
+"""What the process of a terminal does: start the agent, tell the board, and keep it to its end."""
+
+import json
+import os
+import signal
+import socket
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from callboard.courier.wire import Refused, Timeouts, ask, read_connection
+from callboard.disk.private import make_own_folder
+from callboard.systems.processes import started_at
+from callboard.terminals.agent_job import AgentJob
+from callboard.terminals.hosting import COLUMNS, ROWS, TerminalHost
+from callboard.terminals.records import OwnTerminal, remove_record, socket_for, write_record
+
+_TELL_WITHIN: Final = 1.0
+
+Told = Mapping[str, object]
+
+
+def keep(given: Mapping[str, str | list[str]], tell: Callable[[Told], None]) -> None:
+    """Start the agent, say which process it is, and keep it until it ends."""
+    folder, id = Path(str(given["terminals"])), str(given["id"])
+    make_own_folder(folder)
+    os.chdir(str(given["folder"]))
+    wakes = _signals()
+    listener, path = _listening(folder, id)
+    job = AgentJob(given["words"], ROWS, COLUMNS)
+    us = os.getpid()
+    terminal = OwnTerminal(
+        id=id,
+        agent=str(given["agent"]),
+        folder=str(given["folder"]),
+        socket=str(path),
+        pid=job.pid,
+        start=started_at(job.pid) or "",
+        host_pid=us,
+        host_start=started_at(us) or "",
+    )
+    try:
+        write_record(folder, terminal)
+    except OSError:
+        job.send(signal.SIGKILL)
+        remove_record(folder, terminal)
+        raise
+    hooks = str(given.get("hooks") or "")
+    # Before it runs: its hooks find its plate.
+    _report(hooks, "/plates/register", terminal)
+    host = TerminalHost(job, listener, wakes)
+    signal.signal(signal.SIGTERM, lambda number, frame: host.end())
+    job.let_go()
+    tell({"id": id, "pid": terminal.pid, "start": terminal.start})
+    try:
+        host.run()
+    finally:
+        remove_record(folder, terminal)
+    _report(hooks, "/plates/stopped", terminal)
+
+
+def _signals() -> int:
+    """Outlive a hangup, and wake up when the agent ends; returns what becomes readable then."""
+    wakes, wake = os.pipe()
+    for end in (wakes, wake):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    # Handlers, because what is ignored stays ignored in the agent.
+    for number in (signal.SIGCHLD, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, lambda number, frame: None)
+    return wakes
+
+
+def _listening(folder: Path, id: str) -> tuple[socket.socket, Path]:
+    path = socket_for(folder, id)
+    listener = socket.socket(socket.AF_UNIX)
+    before = os.umask(0o177)
+    try:
+        listener.bind(str(path))
+    finally:
+        os.umask(before)
+    listener.listen(16)
+    listener.setblocking(False)
+    return listener, path
+
+
+def _report(hooks: str, path: str, terminal: OwnTerminal) -> None:
+    """Report to the board as the agent's hooks know it, within a second or not at all."""
+    told = {"agent": terminal.agent, "project_path": terminal.folder, "pid": terminal.pid}
+    if terminal.start:
+        told["proc_start"] = terminal.start
+    with suppress(OSError, ValueError, Refused):
+        if hooks and (server := read_connection(hooks)) is not None:
+            ask(server, path, json.dumps(told).encode(), Timeouts(_TELL_WITHIN))
