@@ -14,6 +14,7 @@ from callboard.board.conversation_reading import (
 )
 from callboard.board.conversation_size import whole_characters
 from callboard.board.host_requests import WITHIN, words
+from callboard.board.plate import NOT_STARTED
 from callboard.clock import Clock
 from callboard.errors import HostFailed, NotFound, TranscriptUnreadable, ValidationError
 from callboard.events.json_values import Object, as_list, as_object
@@ -171,7 +172,7 @@ class PlateConversations:
     async def _found(self, plate_id: str, subagent: str | None) -> "tuple[Plate, Transcript]":
         _check_word("subagent", subagent)
         plate = await self._plates.get(plate_id)
-        if not plate.session_id:
+        if plate.session_id.startswith(NOT_STARTED):
             raise TranscriptUnreadable(
                 f"Plate {plate_id!r} has no conversation yet: its session has not started.",
                 plate_id=plate_id,

@@ -12,6 +12,8 @@ from callboard.events.payloads.plates import BackgroundWork
 from callboard.events.shapes import Key, Millis, Shape, Unsent, camel, read, sent
 from callboard.vendors.reports import Report
 
+NOT_STARTED: Final = "pending:"
+"""What the session id of a client begins with until it says what it is."""
 LONGEST_TEXT: Final = 500
 """How many characters of a text the board shows."""
 

@@ -26,7 +26,7 @@ from callboard.board.identity import (
     session_key,
     with_process,
 )
-from callboard.board.plate import Plate
+from callboard.board.plate import NOT_STARTED, Plate
 from callboard.board.plate_store import (
     CachedPlate,
     Heard,
@@ -231,7 +231,7 @@ class Plates:
         plate = Plate(
             plate_id=short_id(),
             agent=agent,
-            session_id=session_id or f"pending:{short_id()}",
+            session_id=session_id or f"{NOT_STARTED}{short_id()}",
             created_at=now,
             updated_at=now,
             project_path=project_path,
