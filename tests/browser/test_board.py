@@ -127,6 +127,27 @@ async def test_a_permission_is_denied_in_the_inbox_with_a_reason(person: Person,
     )
 
 
+async def test_a_command_is_edited_before_it_is_allowed(person: Person, server: Server):
+    agent = Agent(server, "permission")
+    inside = {"agent_id": "a1", "agent_type": "Explore"}
+    async with agent.asking(**inside) as held:
+        await person.page.get_by_role("link", name=re.compile("Run: touch")).click()
+        await person.sees("the subagent Explore of")
+        await person.page.get_by_text("Edit…").click()
+        allow = person.button("Allow my version")
+        await expect(allow).to_be_disabled()
+        await person.page.get_by_label("command", exact=True).fill("touch /tmp/other")
+        changes = person.page.get_by_role("region", name="Your changes")
+        await expect(changes).to_contain_text("touch /tmp/other")
+        await expect(changes).to_contain_text(COMMAND)
+        await allow.click()
+        said = decided(await printed(held))
+        assert (said["behavior"], said["updatedInput"]["command"]) == ("allow", "touch /tmp/other")
+    await person.sees("Allowed with edits")
+    edited = person.page.get_by_role("region", name=re.compile("Edited by "))
+    await expect(edited).to_contain_text("touch /tmp/other")
+
+
 async def test_the_rule_is_shown_before_it_is_made(person: Person, server: Server):
     agent = Agent(server, "permission")
     await person.visit("board")

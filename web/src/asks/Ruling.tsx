@@ -6,6 +6,7 @@ import { useAllowed } from '../reading/useAllowed'
 import { KEYS } from '../shell/keys'
 import { useShortcut } from '../shell/shortcuts'
 import type { Ask } from './ask'
+import { Edit } from './Edit'
 import { type Rule, rulesOf } from './rules'
 import { text } from './text'
 
@@ -15,6 +16,7 @@ export interface Verdict {
   readonly message?: string
   readonly feedback?: string
   readonly always?: true
+  readonly updatedInput?: Readonly<Record<string, unknown>>
 }
 
 interface Props {
@@ -26,6 +28,8 @@ interface Props {
   readonly compact: boolean
   /** Whether "always" was refused to the person who is signed in here. */
   readonly mayNotAlways: boolean
+  /** Whether an edit was refused to them. */
+  readonly mayNotEdit: boolean
   readonly rule: (verdict: Verdict) => void
 }
 
@@ -35,7 +39,8 @@ const WORDS = {
 } as const
 
 /** Yes or no to a coding agent, with a message to it, and a rule where it proposes one. */
-export function Ruling({ type, ask, keys, disabled, compact, mayNotAlways, rule }: Props) {
+export function Ruling(props: Props) {
+  const { type, ask, keys, disabled, compact, mayNotAlways, mayNotEdit, rule } = props
   const [remark, setRemark] = useState('')
   const why = useId()
   const { yes, no, word, label, folded } = WORDS[type]
@@ -78,6 +83,14 @@ export function Ruling({ type, ask, keys, disabled, compact, mayNotAlways, rule 
         </details>
       ) : (
         field
+      )}
+      {ask.editable && !compact && (
+        <Edit
+          input={ask.toolInput}
+          disabled={disabled || !isAllowed}
+          refused={mayNotEdit}
+          allow={(updatedInput) => only(() => rule({ approved: true, updatedInput }))}
+        />
       )}
       {rules.length > 0 && (
         <Always

@@ -33,6 +33,16 @@ export interface Ask {
   readonly cwd: string | null
   /** Whether only a part is known here: then no one can have read the rest. */
   readonly truncated: boolean
+  /** Whether the agent runs an edited call. */
+  readonly editable: boolean
+  /** The subagent that asks, and whose it is; null if the agent itself asks. */
+  readonly subagent: Subagent | null
+}
+
+/** A part of an agent that works on its own. */
+export interface Subagent {
+  readonly name: string
+  readonly parent: string
 }
 
 type Told = Readonly<Record<string, unknown>>
@@ -57,7 +67,20 @@ export function askOf(question: Pick<Interaction, 'type' | 'config'>): Ask | nul
     plan,
     cwd: textOf(config.cwd),
     truncated: config.truncated === true && !isWhole(config.plan),
+    editable: config.editable === true,
+    subagent: subagentOf(config.subagent),
   }
+}
+
+function subagentOf(told: unknown): Subagent | null {
+  const { id, name, parent } = objectOf(told)
+  return textOf(id) === null ? null : { name: textOr(name, ''), parent: textOr(parent, '') }
+}
+
+/** The input that a person let the tool run with instead; null without one. */
+export function editedOf(question: Pick<Interaction, 'accepted' | 'response'>): Told | null {
+  const given = objectOf(question.accepted ?? question.response).updatedInput
+  return typeof given === 'object' && given !== null ? objectOf(given) : null
 }
 
 /** An input that JSON cannot hold is told as text: it is shown all the same. */

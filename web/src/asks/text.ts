@@ -46,6 +46,16 @@ export const text = {
     scope: 'operate',
     confirm: 'Always allow this',
   },
+  edited: {
+    folded: 'Edit…',
+    title: 'Your changes',
+    by: (who: string) => `Edited by ${who}`,
+    byUnknown: 'Edited before it was allowed',
+    notJson: 'This is not valid JSON.',
+    unknown: 'The agent gets the result, and is not told what you changed.',
+    refused: 'You can answer, but not edit what runs. That needs a token with the scope',
+    confirm: 'Allow my version',
+  },
   keys: { group: 'This question', always: 'Show the rule of “Always allow”' },
   headlines: {
     permission: (tool: string) => `Allow ${tool || 'this'}?`,

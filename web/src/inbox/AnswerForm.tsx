@@ -180,6 +180,7 @@ function SessionDecision({ question, keys, disabled, onRefused, onHeld }: WaysPr
 
 // Known once it was refused; the next person to sign in gets a fresh page.
 let mayNotAlways = false
+let mayNotEdit = false
 
 function AgentRuling(props: WaysProps) {
   const { question, keys, disabled, compact, answer } = props
@@ -187,10 +188,12 @@ function AgentRuling(props: WaysProps) {
   if (!ask) return <Approval {...props} />
   const rule = (value: Ruled) =>
     answer({ value }, (error) => {
-      if (value.always && error instanceof Forbidden) mayNotAlways = true
+      if (!(error instanceof Forbidden)) return
+      if (value.always) mayNotAlways = true
+      if (value.updatedInput) mayNotEdit = true
     })
   const type = question.type === 'plan' ? 'plan' : 'permission'
-  return <Ruling {...{ type, ask, keys, disabled, compact, mayNotAlways, rule }} />
+  return <Ruling {...{ type, ask, keys, disabled, compact, mayNotAlways, mayNotEdit, rule }} />
 }
 
 function AgentQuestions(props: WaysProps) {

@@ -1,8 +1,10 @@
 import { isOpen } from '@callboard/react'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { Asked } from '../asks/Asked'
-import { type Ask, askOf } from '../asks/ask'
+import { type Ask, askOf, editedOf } from '../asks/ask'
+import { Differences } from '../asks/Edit'
 import { headlineOf } from '../asks/headline'
+import { text as asks } from '../asks/text'
 import { useUnreachableHost } from '../board/hosts'
 import { agentName } from '../board/names'
 import { AnswersWait } from '../board/Unreachable'
@@ -55,6 +57,7 @@ export function QuestionDetail({ question, onNext, onHeld }: Props) {
         <About question={question} ask={ask} />
         {ask ? <Headline text={headlineOf(question, ask)} /> : <Prompt question={question} />}
         {ask && <Asked type={question.type} ask={ask} />}
+        {ask && <Edited question={question} ask={ask} />}
         {wanted && isAsked && <Brief wanted={wanted} />}
         {refused && <Problem error={refused} />}
         {lostHost && question.status === 'pending' && <AnswersWait host={lostHost} />}
@@ -126,6 +129,15 @@ function About({ question, ask }: Pick<Props, 'question'> & { readonly ask: Ask 
   )
 }
 
+/** What the person who allowed a call made of it. */
+function Edited({ question, ask }: Pick<Props, 'question'> & { readonly ask: Ask }) {
+  const edited = editedOf(question)
+  if (edited === null) return null
+  const who = whoOf(question)
+  const title = who ? asks.edited.by(who) : asks.edited.byUnknown
+  return <Differences before={ask.toolInput} after={edited} title={title} />
+}
+
 /** Where the asker can be looked at: a plate, or a session. */
 function placeOf({ sessionId }: Interaction, ask: Ask | null): string | null {
   if (ask?.plateId) return to.plate(ask.plateId)
@@ -138,7 +150,10 @@ function Asker({ question, ask }: Pick<Props, 'question'> & { readonly ask: Ask 
     const name = agentName(ask.agent)
     return (
       <span>
-        {text.question.askedBy} {where ? <Link to={where}>{name}</Link> : name}
+        {text.question.askedBy}{' '}
+        {ask.subagent && `${text.question.subagent(visible(ask.subagent.name))} `}
+        {ask.subagent?.parent && `${visible(ask.subagent.parent)}, `}
+        {where ? <Link to={where}>{name}</Link> : name}
         {ask.cwd && (
           <>
             {' '}

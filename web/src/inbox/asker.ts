@@ -8,7 +8,9 @@ import { text } from './text'
 export function askerOf(question: Interaction): string {
   const ask = askOf(question)
   if (ask) {
-    const agent = agentName(ask.agent)
+    const { subagent } = ask
+    const name = agentName(ask.agent)
+    const agent = subagent ? text.row.subagent(visible(subagent.name), name) : name
     return ask.cwd ? text.row.where(agent, lastPart(ask.cwd)) : agent
   }
   const { workflow, sessionTitle, phase } = question

@@ -97,6 +97,7 @@ type Answerer = Pick<Interaction, 'answeredBy' | 'answeredAs'>
 
 function ruled(type: string, given: Readonly<Record<string, unknown>>): string {
   const [yes, no] = text.verdict.ruled[type] ?? [text.verdict.approved, text.verdict.rejected]
+  if (given.approved === true && given.updatedInput) return text.verdict.edited
   if (given.approved === true) return given.always === true ? text.verdict.alwaysAllowed : yes
   const word = given.message ?? given.feedback
   return word ? `${no}: ${quoted(word)}` : no
