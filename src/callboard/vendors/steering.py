@@ -19,8 +19,8 @@ that wakes the agent, and what is typed into its terminal."""
 class Recipient(Shape):
     """The session that a message is for, as its plate knows it.
 
-    transcript: as hooks named it. status: what the board knows of it; clients that say it themselves
-    are asked first.
+    transcript: as hooks named it. status: what the board knows of it; clients that say it
+    themselves are asked first.
     """
 
     agent: str

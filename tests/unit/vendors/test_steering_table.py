@@ -10,4 +10,5 @@ def test_an_agent_without_ways_of_its_own():
 
 
 def test_every_client_has_its_ways():
-    assert steering_of("claude", Path("/nowhere")) is not None
+    for agent in ("claude", "codex"):
+        assert steering_of(agent, Path("/nowhere")) is not None

@@ -37,6 +37,20 @@ def control_socket() -> Path:
     return home() / "app-server-control" / "app-server-control.sock"
 
 
+def own_socket(place: Path) -> str | None:
+    """The socket, if it is our own. A link leads to it, because socket paths must be short."""
+    path = os.path.realpath(place)
+    try:
+        return path if os.lstat(path).st_uid == os.getuid() else None
+    except OSError:
+        return None
+
+
+def greeting() -> dict[str, Json]:
+    """How we introduce ourselves, with `initialize`; `initialized` has to follow."""
+    return {"clientInfo": {"name": "callboard", "title": "Callboard", "version": "1"}}
+
+
 class AppServer:
     """Follows the status of all threads while it is needed."""
 
@@ -51,7 +65,7 @@ class AppServer:
 
     def follow(self, wanted: bool) -> None:
         """Start or stop keeping a connection."""
-        if wanted and self._task is None and self._path() is not None:
+        if wanted and self._task is None and own_socket(self._socket()) is not None:
             self._task = asyncio.create_task(self._stay_connected())
         elif not wanted and self._task is not None:
             self._task.cancel()
@@ -64,18 +78,10 @@ class AppServer:
             task.cancel()
             await asyncio.wait([task])
 
-    def _path(self) -> str | None:
-        """The socket, if it is our own. A link leads to it, because socket paths must be short."""
-        path = os.path.realpath(self._socket())
-        try:
-            return path if os.lstat(path).st_uid == os.getuid() else None
-        except OSError:
-            return None
-
     async def _stay_connected(self) -> None:
         while True:
             try:
-                if (path := self._path()) is not None:
+                if (path := own_socket(self._socket())) is not None:
                     await self._listen(path)
             except (OSError, ValueError, TimeoutError) as error:
                 _log.debug("Codex's app server cannot be followed: %s", error)
@@ -94,8 +100,7 @@ class AppServer:
 
     async def _greet(self, socket: WebSocket) -> None:
         """Introduce ourselves and ask for the status of all threads; later, only changes come."""
-        client = {"name": "callboard", "title": "Callboard", "version": "1"}
-        await self._ask(socket, 1, "initialize", {"clientInfo": client})
+        await self._ask(socket, 1, "initialize", greeting())
         await socket.send(dump_json({"method": "initialized"}))
         loaded = await self._ask(socket, 2, "thread/loaded/list", {"limit": MOST_THREADS})
         for number, id in enumerate(as_list(loaded.get("data"))[:MOST_THREADS], 3):
@@ -121,7 +126,7 @@ class AppServer:
 
     def _note(self, thread_id: Json, told: Json, at_ms: int) -> None:
         """at_ms: since when it has this status; 0 if unknown, which is before everything."""
-        id, status = word(thread_id), _status(as_object(told))
+        id, status = word(thread_id), thread_status(as_object(told))
         if id is None:
             return
         known = self._threads.pop(id, None)
@@ -133,7 +138,7 @@ class AppServer:
             del self._threads[next(iter(self._threads))]
 
 
-def _status(told: Object) -> str | None:
+def thread_status(told: Object) -> str | None:
     """The status in the terms of Claude Code's registry; None for a thread that isn't loaded."""
     match told.get("type"):
         case "active":
