@@ -25,6 +25,8 @@ ALONE: dict[str, str] = {
     "client.statistics": "a client has one module for each part of a board",
     "server.routes.statistics": "routes have one module for each resource",
     "cli.console": "it imports rich, which most output does not need",
+    "vendors.steering_table": "a client's ways are imported when it is first steered",
+    "client.messages": "each part of the board has its client",
     "client.limits": "each part of the board has its client",
     "client.tokens": "each part of the board has its client",
     "server.routes.limits": "routes have one module for each resource",

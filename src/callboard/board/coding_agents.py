@@ -1,5 +1,6 @@
 """What a board in this process has about coding agents, and about the machines that they run on."""
 
+from callboard.board.agent_messages import AgentMessages
 from callboard.board.conversations import PlateConversations
 from callboard.board.hosts import local_host
 from callboard.board.limits import AgentLimits
@@ -20,4 +21,5 @@ class CodingAgents:
         self.limits = AgentLimits(log.slots)
         self.hosts = RelayHosts(log, clock, HostTraces(self.tokens, self.plates).remove)
         self.pairing = Pairing(log.server_state, self.tokens, clock)
+        self.messages = AgentMessages(log, self.plates, self.hosts, clock)
         self.conversations = PlateConversations(self.plates, self.hosts, clock)

@@ -227,9 +227,11 @@ class HostRequests:
             return
 
 
-def new_request(host: str, command: str, data: Object, within: float = WITHIN) -> HostRequest:
-    """A command with an id of its own."""
-    return HostRequest(short_id(16), host, command, data, within)
+def new_request(
+    host: str, command: str, data: Object, within: float = WITHIN, id: str | None = None
+) -> HostRequest:
+    """A command, with an id of its own unless one is given."""
+    return HostRequest(id or short_id(16), host, command, data, within)
 
 
 def stream_of(host_id: str) -> str:
@@ -265,11 +267,15 @@ def _value(told: Object, request: HostRequest, name: str) -> Object:
     if code == "OVERLOADED":
         raise Overloaded(f"{name} is doing too much at the moment.", retry_after=1)
     if code == "UNKNOWN_COMMAND":
-        raise HostFailed(f"{name} doesn't know {request.command!r}. Update Callboard there.")
+        raise HostFailed(
+            f"{name} doesn't know {request.command!r}. Update Callboard there.", untouched=True
+        )
     if code == "ALREADY_DONE":
         raise HostTimedOut(
             f"{name} started this and was stopped, and may have done it or not. Check before you "
-            "repeat it."
+            "repeat it.",
+            was_asked=True,
         )
     why = words(told.get("message")).rstrip(".") or "it refused"
-    raise HostFailed(f"{name} could not do this: {why}.")
+    untouched = told.get("result") == "refused"
+    raise HostFailed(f"{name} could not do this: {why}.", untouched=untouched)

@@ -1,18 +1,27 @@
 """What may happen to a plate's messages, and in which order they are handed over. Pure.
 
 Each method returns the event for what it does. It raises ConflictError if a person can't do that
-anymore; evidence that says nothing new is no event.
+anymore; evidence that says nothing new gives none.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, TypeVar
 
 from callboard.board.messages import MessageStatus, PlateMessage
 from callboard.errors import ConflictError, NotFound, ValidationError
 from callboard.events import messages as events
 from callboard.events.event_name import Entry
-from callboard.events.payloads.messages import MessageChangedPayload, MessageTiming
+from callboard.events.payloads.messages import (
+    MessageChangedPayload,
+    MessageDeliveredPayload,
+    MessageHandedPayload,
+    MessageSeenPayload,
+    MessageTiming,
+)
+from callboard.vendors.steering import Reach
+
+Arrived = TypeVar("Arrived", MessageDeliveredPayload, MessageSeenPayload)
 
 LONGEST: Final = 262_144
 """Bytes of a message."""
@@ -21,14 +30,13 @@ LARGEST_QUEUE: Final = 2_097_152
 """Bytes of all messages of a plate that wait."""
 _ALLOWED: Final = "\n\t"
 _FROM: Final[Mapping[str, frozenset[MessageStatus]]] = {
-    events.HANDED: frozenset({"queued"}),
     events.RETURNED: frozenset({"handed"}),
     events.HELD: frozenset({"handed"}),
-    # What shows that a message arrived counts even after it was given up.
-    events.DELIVERED: frozenset({"handed", "held", "lost"}),
-    events.SEEN: frozenset({"delivered"}),
-    events.LOST: frozenset({"queued", "handed", "held"}),
+    events.LOST: frozenset({"handed", "held"}),
 }
+_UNSEEN: Final[frozenset[MessageStatus]] = frozenset({"handed", "held", "delivered", "lost"})
+"""Evidence that a message arrived counts even after it was given up."""
+Arrival = Literal["delivered", "seen"]
 
 
 def checked(text: str) -> str:
@@ -58,9 +66,13 @@ def checked(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MessageQueue:
-    """The messages of a plate that are not closed, by place, and others that are asked for."""
+    """The messages of a plate that are not closed, by place, and others that are asked for.
+
+    head: the length of the plate's stream, so that a new message comes after all others.
+    """
 
     messages: Sequence[PlateMessage]
+    head: int = 0
 
     @property
     def waiting(self) -> list[PlateMessage]:
@@ -90,8 +102,7 @@ class MessageQueue:
                 "delivered."
             )
         self._check_size(text)
-        place = 1 + max((one.place for one in self.messages), default=0)
-        told = {"id": id, "text": text, "when": when, "place": place, **who}
+        told = {"id": id, "text": text, "when": when, "place": self.head + 1, **who}
         return Entry(events.QUEUED, told)
 
     def change(
@@ -155,11 +166,47 @@ class MessageQueue:
         ready = (one for one in self.waiting if is_idle or one.when == "now")
         return next(ready, None)
 
-    def follows(self, told: Entry) -> bool:
-        """Whether an event may happen to its message now: it says something new."""
-        id = told.payload.get("id")
-        known = next((one for one in self.messages if one.id == id), None)
-        return known is not None and known.status in _FROM[told.name]
+    def hand(self, reach: Reach, session: str, *, is_idle: bool) -> Entry | None:
+        """Hand the next message over; None if none is next, or the session can't be reached."""
+        message = self.next(is_idle=is_idle)
+        if message is None or reach.way is None:
+            return None
+        told = MessageHandedPayload(
+            id=message.id,
+            attempt=message.attempt + 1,
+            way=reach.way,
+            authority=reach.authority,
+            session=session,
+        )
+        return events.HANDED(told)
+
+    def take(self, message: PlateMessage, told: Entry) -> Entry | None:
+        """What the board found out about an attempt, if it says something new."""
+        known = self._now(message)
+        return told if known is not None and known.status in _FROM[told.name] else None
+
+    def arrive(self, message: PlateMessage, status: Arrival, at: int | None) -> list[Entry]:
+        """What shows that a message arrived, as far as that is new."""
+        known = self._now(message)
+        if known is None or known.status not in _UNSEEN:
+            return []
+        found: list[Entry] = []
+        if known.status != "delivered":
+            found.append(events.DELIVERED(_at(MessageDeliveredPayload(id=message.id), at)))
+        if status == "seen":
+            found.append(events.SEEN(_at(MessageSeenPayload(id=message.id), at)))
+        return found
+
+    def _now(self, message: PlateMessage) -> PlateMessage | None:
+        """The message as it is now, if this is still the same attempt."""
+        found = (one for one in self.messages if one.id == message.id)
+        return next((one for one in found if one.attempt == message.attempt), None)
+
+
+def _at(told: Arrived, at: int | None) -> Arrived:
+    if at is not None:
+        told["at"] = at
+    return told
 
 
 _DONE: Final[Mapping[MessageStatus, str]] = {

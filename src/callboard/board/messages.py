@@ -68,10 +68,11 @@ class PlateMessages(Shape):
 
 
 @dataclass(frozen=True, slots=True)
-class InterruptResult(Shape):
-    """Whether the client was told to stop its turn."""
+class PlateInterrupted(Shape):
+    """Whether the client was told to stop its turn. note: why not, as a sentence."""
 
     was_interrupted: bool
+    note: str | None = None
     ok: Literal[True] = True
 
 
@@ -108,6 +109,6 @@ class BoardMessages(Protocol):
         """Take back a message that is still queued. ConflictError once it was handed over."""
         ...
 
-    async def interrupt(self, plate_id: str) -> bool:
-        """Stop the agent's turn; returns whether its client was told to."""
+    async def interrupt(self, plate_id: str) -> PlateInterrupted:
+        """Stop the agent's turn. HostUnreachable if no server can ask its machine."""
         ...

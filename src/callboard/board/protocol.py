@@ -9,6 +9,7 @@ from typing import Protocol
 from callboard.board.conversations import BoardConversations
 from callboard.board.hook_backlog import HookBacklog
 from callboard.board.limits import BoardLimits
+from callboard.board.messages import BoardMessages
 from callboard.board.plate import Plate
 from callboard.board.question_protocols import Answering, Questions
 from callboard.board.relay_hosts import BoardHosts
@@ -147,6 +148,11 @@ class Board(
     @property
     def plates(self) -> BoardPlates:
         """Every coding agent session."""
+        ...
+
+    @property
+    def messages(self) -> BoardMessages:
+        """Messages to coding agents."""
         ...
 
     @property

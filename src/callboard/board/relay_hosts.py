@@ -261,11 +261,13 @@ class RelayHosts:
         *,
         within: float = WITHIN,
         by: str | None = None,
+        id: str | None = None,
     ) -> Object:
         """Let a machine do a command, and return its result. The caller has checked who asks.
 
-        within: seconds for the result. HostUnreachable if nothing was done, HostTimedOut if that is
-        unknown, PowerNotGranted or HostFailed if the machine says so.
+        within: seconds for the result. id: asking again with the same id does nothing again, and is
+        HostTimedOut with `was_asked` if it was started before. HostUnreachable if nothing was done,
+        HostTimedOut if that is unknown, PowerNotGranted or HostFailed if the machine says so.
         """
         known, name = await self._row(host_id), host_id
         if known is not None:
@@ -277,7 +279,8 @@ class RelayHosts:
         is_here = host_id in self._here or host_id in self.requests.served
         if not is_here and not await self._log.server_state.held_elsewhere(_KIND, [host_id]):
             raise HostUnreachable(f"{name} can't be reached at the moment. Nothing was done there.")
-        return await self.requests.ask(new_request(host_id, command, data, within), name, by)
+        request = new_request(host_id, command, data, within, id)
+        return await self.requests.ask(request, name, by)
 
     async def check(self, host_id: str, *, by: str | None = None) -> HostCheck:
         """Ask a machine how it is."""

@@ -17,6 +17,7 @@ from callboard.board.replies import (
 from callboard.client.conversations import RemoteConversations
 from callboard.client.following import Following
 from callboard.client.limits import RemoteLimits
+from callboard.client.messages import RemoteMessages
 from callboard.client.people import RemoteInbox, given
 from callboard.client.plates import RemoteHosts, RemotePlates
 from callboard.client.statistics import RemoteStatistics
@@ -84,6 +85,7 @@ class Client:
         self.statistics = RemoteStatistics(self._transport)
         self.tokens = RemoteTokens(self._transport)
         self.limits = RemoteLimits(self._transport)
+        self.messages = RemoteMessages(self._transport)
         self.hosts = RemoteHosts(self._transport)
         self.conversations = RemoteConversations(self._transport)
 

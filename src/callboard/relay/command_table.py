@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from callboard.disk.files import read, replace
+from callboard.disk.locks import locked
+from callboard.disk.private import make_private_folder
 from callboard.errors import CallboardError
 from callboard.events.json_values import Object, as_list
 from callboard.relay.settings import Power
@@ -46,22 +48,23 @@ class Command:
 
 
 class CommandJournal:
-    """The ids of commands that were started, on disk: none is done again after a restart."""
+    """The ids of commands that were started, on disk: none is done again after a restart.
+
+    The servers of a machine share the file.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._known: dict[str, None] | None = None
 
     def begin(self, id: str) -> bool:
         """Record an id; returns whether it is new. OSError if it can't be stored."""
-        if self._known is None:
-            self._known = dict.fromkeys(self._read())
-        if id in self._known:
-            return False
-        ids = [*self._known, id][-REMEMBERED:]
-        replace(self._file, json.dumps(ids).encode())
-        self._known = dict.fromkeys(ids)
-        return True
+        make_private_folder(self._file.parent)
+        with locked(self._file.with_name(f"{self._file.name}.lock")):
+            known = self._read()
+            if id in known:
+                return False
+            replace(self._file, json.dumps([*known, id][-REMEMBERED:]).encode())
+            return True
 
     def _read(self) -> list[str]:
         try:
@@ -133,6 +136,9 @@ class CommandTable:
             # On disk first. If this process dies now, the command was done once or not at all.
             if command.changes and not self._journal.begin(id):
                 return _receipt(name, id, "refused", code="ALREADY_DONE")
+        except OSError as error:
+            return _receipt(name, id, "refused", message=error.strerror or str(error))
+        try:
             async with asyncio.timeout(max(0.0, min(within, LONGEST))):
                 value = await command.run(data)
             if len(json.dumps(value)) > LARGEST_RESULT:

@@ -13,6 +13,7 @@ from callboard.clock import Clock
 from callboard.disk.files import read
 from callboard.events.json_values import Object, as_object, as_text, as_whole
 from callboard.relay.command_table import Command
+from callboard.relay.steering_commands import SteeringCommands, ways_here
 
 if TYPE_CHECKING:
     from callboard.board.conversation_reading import ConversationReading
@@ -75,6 +76,7 @@ class Machine:
             "check": Command(self._check),
             "log": Command(self._log, "read"),
             "transcript": Command(self._transcript, "read"),
+            **SteeringCommands(ways_here(self._hooks)).commands,
         }
 
     async def _check(self, data: Object) -> Object:

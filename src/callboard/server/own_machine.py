@@ -11,7 +11,7 @@ from pathlib import Path
 
 from callboard.board.hook_folders import hooks_folder
 from callboard.board.host_requests import HostRequest
-from callboard.board.hosts import Host
+from callboard.board.hosts import Host, host_file
 from callboard.board.relay_hosts import RelayHosts
 from callboard.clock import Clock
 from callboard.errors import StoreError
@@ -35,7 +35,8 @@ class OwnMachine:
         self._tail = LogTail(without_secrets)
         folder = hooks_folder(database)
         machine = Machine(version("callboard"), folder, clock, self._tail, lambda: 0)
-        journal = CommandJournal(folder / "commands")
+        # All servers of this machine share it, whichever databases they have.
+        journal = CommandJournal(host_file().with_name("commands"))
         self._table = CommandTable(machine.commands, POWERS, journal)
         self._tasks: set[asyncio.Task[None]] = set()
 

@@ -171,6 +171,7 @@ async def serve(
         await service.driver.start()
         await service.rounds.start()
         await service.own_machine.start()
+        service.delivery.start()
         watch.start()
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         host, port = listening.getsockname()[:2]
@@ -178,6 +179,8 @@ async def serve(
         await wait_any(serving, stopping.wait())
         watch.stop()
         undo()
+        # Before what it asks.
+        await service.delivery.stop()
         # Readers and held hooks first: they don't end by themselves, and uvicorn waits for all
         # responses.
         service.holding.close()

@@ -9,6 +9,7 @@ from callboard.engine.titles import LONGEST
 from callboard.events.access import Scope
 from callboard.events.envelope import Json
 from callboard.events.limits import MOST
+from callboard.events.payloads.messages import MessageTiming
 from callboard.vendors.metadata import LARGEST_PID
 
 SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$")]
@@ -221,6 +222,26 @@ class PlateChange(RequestBody):
     name: Annotated[str, Field(max_length=200)] | None = None
     pinned: bool | None = None
     seen: bool | None = None
+
+
+class MessageRequest(RequestBody):
+    """A message to a coding agent. It is always sent as text, never run as a command."""
+
+    text: str
+    when: Annotated[
+        MessageTiming, Field(description="At its next opportunity, or after its turn.")
+    ] = "now"
+
+
+class MessageChange(RequestBody):
+    """What to change; omitted fields stay as they are."""
+
+    text: str | None = None
+    when: MessageTiming | None = None
+    before: Annotated[
+        str | None,
+        Field(description="Move it before this message, or with an empty text to the end."),
+    ] = None
 
 
 class RelayHello(RequestBody):

@@ -7,6 +7,7 @@ from callboard.app import Callboard
 from callboard.board.arrivals import Arrivals
 from callboard.board.held_hooks import HeldHooks, Leavings
 from callboard.board.intake import Listener
+from callboard.board.message_delivery import MessageDelivery
 from callboard.board.pairing import Pairing
 from callboard.board.plates import Plates
 from callboard.board.spool.drain import SpoolDrain
@@ -56,6 +57,7 @@ class Service:
     relay_intake: RelayIntake
     relays: Relays
     own_machine: OwnMachine
+    delivery: MessageDelivery
     pairing: Pairing
 
     @property

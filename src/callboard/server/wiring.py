@@ -9,6 +9,7 @@ from callboard.board.arrivals import Arrivals
 from callboard.board.held_hooks import HeldHooks, Leavings
 from callboard.board.hook_folders import Counting, hooks_folder
 from callboard.board.intake import Listener
+from callboard.board.message_delivery import MessageDelivery
 from callboard.board.rest import Rest
 from callboard.board.spool.drain import SpoolDrain
 from callboard.board.spool.files import Spool
@@ -81,6 +82,7 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
         pairing=board.pairing,
         relays=Relays(board.log, plates, board.people, board.hosts, board.clock),
         own_machine=OwnMachine(board.hosts, plates.host(), database, board.clock),
+        delivery=MessageDelivery(board.log, plates, board.messages, board.hosts, board.clock),
     )
     paced = Paced(_guarded(service), settings.patience)
     return Measured(paced, board.clock, [metrics.served, logs.served]), service

@@ -129,7 +129,7 @@ async def test_nothing_is_changed_if_the_id_cannot_be_stored(
 
     monkeypatch.setattr(command_table, "replace", no_room)
     told = await machine.do("write")
-    assert (told["result"], told["message"]) == ("failed", "No space left on device")
+    assert (told["result"], told["message"]) == ("refused", "No space left on device")
     assert machine.done == []
 
 

@@ -424,6 +424,21 @@ export interface LinkRequest {
   readonly scope?: 'operate' | 'admin'
 }
 
+/** What to change; omitted fields stay as they are. */
+export interface MessageChange {
+  readonly text?: string | null
+  readonly when?: 'now' | 'after_turn' | null
+  /** Move it before this message, or with an empty text to the end. */
+  readonly before?: string | null
+}
+
+/** A message to a coding agent. It is always sent as text, never run as a command. */
+export interface MessageRequest {
+  readonly text: string
+  /** At its next opportunity, or after its turn. */
+  readonly when?: 'now' | 'after_turn'
+}
+
 /** A new token with its secret, which is not stored and never shown again. */
 export interface NewToken {
   readonly token: Token
@@ -589,6 +604,39 @@ export interface PlateChange {
   readonly seen?: boolean | null
 }
 
+/** Whether the client was told to stop its turn. note: why not, as a sentence. */
+export interface PlateInterrupted {
+  readonly wasInterrupted: boolean
+  readonly note: string | null
+  readonly ok: true
+}
+
+/** A message to a coding agent, and its receipt. by: who wrote it. via: where. way: how it is or was handed over; None while it is queued. authority: whether the model takes it as its person's own words; None while that is unknown. note: why it waits, is held or was lost, as a sentence. attempt: how often it was handed over. session: the client's session that it was handed to. closed_at: when its receipt was final. */
+export interface PlateMessage {
+  readonly id: string
+  readonly plateId: string
+  readonly text: string
+  readonly when: 'now' | 'after_turn'
+  readonly status: 'queued' | 'handed' | 'held' | 'delivered' | 'seen' | 'withdrawn' | 'lost'
+  readonly createdAt: string
+  readonly by: string | null
+  readonly via: string | null
+  readonly way: string | null
+  readonly authority: boolean | null
+  readonly note: string | null
+  readonly attempt: number
+  readonly handedAt: string | null
+  readonly deliveredAt: string | null
+  readonly seenAt: string | null
+  readonly closedAt: string | null
+}
+
+/** The messages to a session: past ones, then those that wait, in their order. reach: whether and how the session can be reached now. */
+export interface PlateMessages {
+  readonly messages: ReadonlyArray<PlateMessage>
+  readonly reach: Reach
+}
+
 /** The board: plates that need a person first, then the most recently changed. */
 export interface Plates {
   readonly plates: ReadonlyArray<Plate>
@@ -644,6 +692,13 @@ export interface QuestionInteraction {
   readonly assignedTo: ReadonlyArray<string> | null
   readonly workflow: string | null
   readonly sessionTitle: string | null
+}
+
+/** Whether and how a session can be reached at this moment. way: None if there is none now. authority: whether the model takes the message as its person's own words. note: when it will be reached or why it can't be, as a sentence for people. */
+export interface Reach {
+  readonly way: 'inbox' | 'app_server' | 'plugin' | 'hook' | 'rewake' | 'terminal' | null
+  readonly authority: boolean
+  readonly note: string | null
 }
 
 /** An `input:received` event as other clients build it; only its payload counts. */

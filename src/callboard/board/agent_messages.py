@@ -1,0 +1,256 @@
+"""Messages to coding agents in the log: written, changed, and recorded as what became of them.
+
+The events are in the stream of the plate. Each one is based on the messages as they are then;
+otherwise the log refuses it, and they are read again.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final, Literal
+
+from callboard.board.host_requests import words
+from callboard.board.message_queue import MessageQueue
+from callboard.board.messages import PlateInterrupted, PlateMessage, PlateMessages
+from callboard.board.plate import Plate
+from callboard.board.plates import Plates
+from callboard.board.relay_hosts import RelayHosts
+from callboard.clock import Clock
+from callboard.errors import (
+    CallboardError,
+    ConflictError,
+    HostUnreachable,
+    NotFound,
+    PositionConflict,
+    PowerNotGranted,
+)
+from callboard.events import messages as events
+from callboard.events.envelope import NewEvent
+from callboard.events.event_name import Entry
+from callboard.events.payloads.messages import MessageTiming
+from callboard.events.rows import Query
+from callboard.events.shapes import read
+from callboard.ids import event_id, short_id
+from callboard.log.protocol import EventLog, Writing
+from callboard.vendors.steering import Reach, Recipient
+
+MOST_PAST: Final = 50
+"""How many messages that were delivered, withdrawn or lost are listed."""
+_MOST_TEXT: Final = 1_048_576
+"""Characters of past messages that are listed."""
+REACHED_WITHIN: Final = 5.0
+
+Decide = Callable[[MessageQueue], Sequence[Entry | None]]
+"""What happens to a plate's messages, from what they are now."""
+
+
+class AgentMessages:
+    """Write to coding agents, and see what becomes of it. A server hands the messages over."""
+
+    def __init__(self, log: EventLog, plates: Plates, hosts: RelayHosts, clock: Clock) -> None:
+        self._log = log
+        self._plates = plates
+        self._hosts = hosts
+        self._clock = clock
+
+    async def list(self, plate_id: str) -> PlateMessages:
+        """The messages to a session, and how it can be reached now."""
+        plate = await self._plates.get(plate_id)
+        found = Query(
+            "plate_messages",
+            {"plate": plate_id},
+            at_least=("closed_at", 0),
+            order="place",
+            descending=True,
+            limit=MOST_PAST,
+            size=_MOST_TEXT,
+        )
+        past = [PlateMessage.from_row(row) for row in await self._log.rows(found)]
+        waiting = (await self.queue(plate_id)).messages
+        return PlateMessages([*reversed(past), *waiting], await self.reach(plate))
+
+    async def say(
+        self,
+        plate_id: str,
+        text: str,
+        *,
+        when: MessageTiming = "now",
+        by: str | None = None,
+        via: str | None = "python",
+    ) -> PlateMessage:
+        """Write to a session. The message is queued, and a server hands it over."""
+        plate = await self._plates.get(plate_id)
+        _check_open(plate)
+        await self._check_power(plate)
+        id, who = short_id(), _who(by, via)
+        return await self._write(plate_id, id, lambda queue: [queue.add(id, text, when, who)])
+
+    async def change(
+        self,
+        plate_id: str,
+        message_id: str,
+        *,
+        text: str | None = None,
+        when: MessageTiming | None = None,
+        before: str | None = None,
+        by: str | None = None,
+    ) -> PlateMessage:
+        """Change a message that is still queued. before: move it before this one; "": to the end.
+
+        ConflictError once it was handed over.
+        """
+        who = _who(by)
+
+        def decided(queue: MessageQueue) -> Sequence[Entry | None]:
+            changed = queue.change(message_id, text, when, who)
+            return [changed, None if before is None else queue.move(message_id, before, who)]
+
+        await self._plates.get(plate_id)
+        return await self._write(plate_id, message_id, decided)
+
+    async def withdraw(
+        self, plate_id: str, message_id: str, *, by: str | None = None
+    ) -> PlateMessage:
+        """Take back a message that is still queued. ConflictError once it was handed over."""
+        await self._plates.get(plate_id)
+        who = _who(by)
+        return await self._write(
+            plate_id, message_id, lambda queue: [queue.withdraw(message_id, who)]
+        )
+
+    async def interrupt(
+        self, plate_id: str, *, by: str | None = None, via: str | None = None
+    ) -> PlateInterrupted:
+        """Stop the agent's turn."""
+        plate = await self._plates.get(plate_id)
+        _check_open(plate)
+        await self._check_power(plate)
+        who = _who(by, via)
+        await self.record(plate_id, lambda queue: [Entry(events.INTERRUPT_REQUESTED, who)])
+        told = await self._hosts.ask(
+            plate.host, "interrupt", {"recipient": recipient_of(plate).to_wire()}, by=by
+        )
+        done = PlateInterrupted(told.get("told") is True, words(told.get("note")) or None)
+        answered = events.INTERRUPT_ANSWERED({"wasInterrupted": done.was_interrupted})
+        await self.record(plate_id, lambda queue: [answered])
+        return done
+
+    # ------------------------------------------------------------------ for what delivers them
+
+    async def reach(self, plate: Plate) -> Reach:
+        """How a session can be reached now; a sentence instead if its machine can't say."""
+        if plate.status == "closed":
+            return Reach(None, authority=False, note="This session has ended.")
+        told = {"recipient": recipient_of(plate).to_wire()}
+        try:
+            found = await self._hosts.ask(plate.host, "reach", told, within=REACHED_WITHIN)
+        except HostUnreachable:
+            where = plate.host_name or "Its machine"
+            note = f"{where} can't be reached. Messages are delivered once it can be."
+            return Reach(None, authority=False, note=note)
+        except CallboardError as error:
+            return Reach(None, authority=False, note=error.message)
+        known = read(Reach, found)
+        return replace(known, note=known.note and words(known.note))
+
+    async def unseen(self, plate_id: str, since_ms: int) -> Sequence[PlateMessage]:
+        """The messages that were delivered since then, and of which nothing shows who saw them."""
+        where = {"plate": plate_id, "status": "delivered"}
+        found = Query("plate_messages", where, at_least=("closed_at", since_ms))
+        return [PlateMessage.from_row(row) for row in await self._log.rows(found)]
+
+    async def waiting_plates(self) -> Sequence[str]:
+        """The plates with messages that are not closed."""
+        found = Query("plate_messages", {"closed_at": None}, columns=("plate",), count=True)
+        return [row["plate"] for row in await self._log.rows(found)]
+
+    async def queue(self, plate_id: str, message_id: str | None = None) -> MessageQueue:
+        """The messages that are not closed, by place; and this one, if it is."""
+        where = {"plate": plate_id, "closed_at": None}
+        rows = await self._log.rows(Query("plate_messages", where, order="place"))
+        if message_id is not None and all(row["id"] != message_id for row in rows):
+            asked = Query("plate_messages", {"id": message_id, "plate": plate_id})
+            rows = [*await self._log.rows(asked), *rows]
+        return MessageQueue([PlateMessage.from_row(row) for row in rows])
+
+    async def record(
+        self, plate_id: str, decide: Decide, message_id: str | None = None
+    ) -> Sequence[Entry]:
+        """Append what is decided about the messages as they are now; returns what was."""
+        while True:
+            # In this order: anything that changes them after they were read moves the head.
+            head = await self._log.head(plate_id)
+            queue = replace(await self.queue(plate_id, message_id), head=head)
+            told = [one for one in decide(queue) if one is not None]
+            if not told:
+                return []
+            now = self._clock.now_ms()
+            new = [NewEvent(event_id(), one.name, one.payload, now) for one in told]
+            try:
+                await self._log.append(plate_id, new, Writing(expect=head, settle=True))
+            except PositionConflict:
+                continue
+            return told
+
+    async def _write(self, plate_id: str, message_id: str, decide: Decide) -> PlateMessage:
+        await self.record(plate_id, decide, message_id)
+        rows = await self._log.rows(Query("plate_messages", {"id": message_id}))
+        if not rows:  # Its plate was pruned just now.
+            raise NotFound(f"There is no message {message_id!r}.", id=message_id)
+        return PlateMessage.from_row(rows[0])
+
+    async def _check_power(self, plate: Plate) -> None:
+        known = {one.id: one for one in await self._hosts.list()}.get(plate.host)
+        if known is not None and "say" not in known.powers:
+            powers = ",".join([*known.powers, "say"])
+            raise PowerNotGranted(
+                f"{known.name} doesn't allow messages to its agents. Its owner can, there: "
+                f"callboard relay --allow {powers}",
+                power="say",
+                host=plate.host,
+            )
+
+
+def recipient_of(plate: Plate, session: str | None = None) -> Recipient:
+    """A session of a plate, as its machine has to know it; by default the current one."""
+    is_current = session in (None, plate.session_id)
+    return Recipient(
+        plate.agent,
+        session or plate.session_id,
+        plate.project_path,
+        pid=plate.pid,
+        proc_start=plate.proc_start,
+        transcript=plate.transcript_path if is_current else None,
+        tmux_target=plate.tmux_target,
+        status=_standing(plate) if is_current else None,
+    )
+
+
+def is_asking(plate: Plate) -> bool:
+    """Whether a dialog is open. What is typed there would answer it."""
+    return bool(plate.pending) or plate.status in ("awaiting_input", "awaiting_approval")
+
+
+def is_between_turns(plate: Plate) -> bool:
+    """Whether the agent waits for a prompt."""
+    return plate.status in ("idle", "error")
+
+
+def _standing(plate: Plate) -> Literal["idle", "busy", "waiting"] | None:
+    if is_asking(plate):
+        return "waiting"
+    if plate.status in ("starting", "closed"):
+        return None
+    return "idle" if is_between_turns(plate) else "busy"
+
+
+def _check_open(plate: Plate) -> None:
+    if plate.status == "closed":
+        raise ConflictError(
+            "This session has ended. Resume it in a terminal, then write to it.",
+            plate_id=plate.plate_id,
+        )
+
+
+def _who(by: str | None, via: str | None = None) -> dict[str, str]:
+    told = {"by": by, "via": via}
+    return {key: value for key, value in told.items() if value}

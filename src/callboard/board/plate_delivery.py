@@ -1,0 +1,306 @@
+"""Hands the messages of one plate over, one at a time, and finds out what becomes of them.
+
+A message is recorded as handed over before its machine is asked. The machine does each attempt at
+most once, so a server that finds such a message after a crash asks for the same attempt again: it
+is done now, or was done before, and then only what the client shows decides.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from callboard.board.agent_messages import AgentMessages, is_asking, is_between_turns, recipient_of
+from callboard.board.host_requests import words
+from callboard.board.message_queue import MessageQueue
+from callboard.board.messages import PlateMessage
+from callboard.board.plate import Plate
+from callboard.board.plates import Plates
+from callboard.board.relay_hosts import RelayHosts
+from callboard.clock import Clock
+from callboard.errors import (
+    CallboardError,
+    HostFailed,
+    HostTimedOut,
+    PlateNotFound,
+    StoreError,
+)
+from callboard.events import messages as events
+from callboard.events.event_name import Entry
+from callboard.events.json_values import Object
+from callboard.events.shapes import read
+from callboard.vendors.steering import MessageHandover, Outgoing, Sighting
+
+REST: Final = 60.0
+"""Seconds until the next look if nothing happens on the plate."""
+LOOKS: Final = (0.1, 0.2, 0.3, 0.5, 1.0, 1.0, 2.0, 2.0, 5.0)
+"""Seconds between looks for evidence; the last one repeats."""
+RETRIES: Final = (1.0, 2.0, 5.0, 15.0, 60.0)
+"""Seconds until another attempt, unless something happens on the plate before."""
+SHOWS_WITHIN: Final = 30.0
+"""Seconds after a turn in which a client shows what it was given."""
+ENDS_WITHIN: Final = 5.0
+"""Seconds after the end of a session in which its transcript may still grow."""
+_LOOKED_WITHIN: Final = 5.0
+_WAY_OF_HOOKS: Final = ("hook", "rewake")
+"""A hook takes the message when it runs next, however late that is."""
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """What is known of an attempt besides what is in the log.
+
+    is_ours: this process decided on it. was_asked: its machine may have got the command.
+    is_done: its machine has done it, now or before. since: when its evidence became due.
+    """
+
+    is_ours: bool = False
+    was_asked: bool = False
+    is_done: bool = False
+    looks: int = 0
+    since: float | None = None
+
+
+class PlateDelivery:
+    """Delivers the messages of one plate."""
+
+    def __init__(
+        self,
+        plate_id: str,
+        plates: Plates,
+        messages: AgentMessages,
+        hosts: RelayHosts,
+        clock: Clock,
+    ) -> None:
+        self._id = plate_id
+        self._plates = plates
+        self._messages = messages
+        self._hosts = hosts
+        self._clock = clock
+        self._attempts: dict[str, _Attempt] = {}
+        self._arrived: dict[str, PlateMessage] = {}
+        """Messages that were delivered, until they are seen."""
+        self._handed_at = 0
+        self._failures = 0
+        self._failed_at = 0
+        self._not_before = 0.0
+
+    def follow(self, message: PlateMessage) -> None:
+        """Find out whether a message that was delivered is seen."""
+        self._arrived[message.id] = message
+
+    async def step(self) -> float | None:
+        """Do what can be done now; returns after how many seconds to look again at the latest.
+
+        None: there is nothing left to do.
+        """
+        try:
+            plate = await self._plates.get(self._id, dismissed=True)
+        except PlateNotFound:
+            return None
+        queue = await self._messages.queue(self._id)
+        if not queue.messages and not self._arrived:
+            return None
+        for message in queue.on_their_way:
+            return await self._follow(plate, message)
+        pauses = [await self._look_further(plate, one) for one in [*self._arrived.values()]]
+        is_next = queue.next(is_idle=self._turn_is_over(plate)) is not None
+        if is_next and _takes_messages(plate):
+            pause = self._paused_for(plate)
+            return min([*pauses, pause or await self._hand(plate)])
+        return min([*pauses, REST])
+
+    def _turn_is_over(self, plate: Plate) -> bool:
+        """Whether the agent is idle, and not only because its last message just arrived."""
+        if not is_between_turns(plate):
+            return False
+        waited = (self._clock.now_ms() - self._handed_at) / 1000
+        return plate.status_at > self._handed_at or waited > SHOWS_WITHIN
+
+    # ------------------------------------------------------------------ handing over
+
+    async def _hand(self, plate: Plate) -> float:
+        """Decide on an attempt, and record it before anything is done."""
+        is_idle = self._turn_is_over(plate)
+        reach = await self._messages.reach(plate)
+        told = await self._record(
+            lambda queue: [queue.hand(reach, plate.session_id, is_idle=is_idle)]
+        )
+        for payload in map(events.HANDED.of, told):
+            if payload is not None:
+                self._attempts = {_key(payload["id"], payload["attempt"]): _Attempt(is_ours=True)}
+        return 0.0 if told else self._pause(plate)
+
+    def _pause(self, plate: Plate) -> float:
+        """Wait longer after each failure, until something happens on the plate."""
+        pause = RETRIES[min(self._failures, len(RETRIES) - 1)]
+        self._failures += 1
+        self._not_before = self._clock.monotonic() + pause
+        self._failed_at = plate.updated_at
+        return pause
+
+    def _paused_for(self, plate: Plate) -> float:
+        """How many seconds of a pause are left."""
+        left = self._not_before - self._clock.monotonic()
+        if plate.updated_at != self._failed_at:
+            # Not more often than this, however often its agent reports something.
+            left -= RETRIES[-1] - RETRIES[0]
+        return max(0.0, left)
+
+    async def _ask(self, plate: Plate, message: PlateMessage, attempt: _Attempt) -> float:
+        """Let the machine hand the message over, unless it did so before."""
+        if pause := self._paused_for(plate):
+            return pause
+        id, data = _key(message.id, message.attempt), _asked(plate, message)
+        is_first = attempt.is_ours and not attempt.was_asked
+        attempt.was_asked = True
+        try:
+            found = await self._hosts.ask(plate.host, "say", data, by=message.by, id=id)
+        except HostTimedOut as error:
+            attempt.is_done = "was_asked" in error.context
+            return 0.0 if attempt.is_done else self._pause(plate)
+        except StoreError:
+            raise
+        except CallboardError as error:
+            # It was not asked, it refused, or it failed in the middle.
+            attempt.is_done = isinstance(error, HostFailed) and not error.context.get("untouched")
+            if is_first and not attempt.is_done:
+                return await self._return(plate, message, error.message)
+            return 0.0 if attempt.is_done else self._pause(plate)
+        return await self._handed(plate, message, attempt, read(MessageHandover, found))
+
+    async def _handed(
+        self, plate: Plate, message: PlateMessage, attempt: _Attempt, given: MessageHandover
+    ) -> float:
+        note = words(given.note) or None
+        if given.result == "untouched":
+            return await self._return(plate, message, note)
+        attempt.is_done = True
+        self._failures = 0
+        self._handed_at = self._clock.now_ms()
+        if given.result == "held":
+            told = {"id": message.id} | ({} if note is None else {"note": note})
+            await self._take(message, Entry(events.HELD, told))
+        return 0.0
+
+    async def _return(self, plate: Plate, message: PlateMessage, note: str | None) -> float:
+        told = {"id": message.id, "attempt": message.attempt}
+        await self._take(
+            message, Entry(events.RETURNED, told | ({} if note is None else {"note": note}))
+        )
+        return self._pause(plate)
+
+    # ------------------------------------------------------------------ evidence
+
+    async def _follow(self, plate: Plate, message: PlateMessage) -> float:
+        """Ask for an attempt that was decided on, and look what became of it."""
+        attempt = self._attempt(message)
+        has_ended = _has_ended(plate, message)
+        if attempt.is_ours and not attempt.was_asked and (has_ended or is_asking(plate)):
+            return await self._return(plate, message, None)
+        may_ask = not has_ended and not is_asking(plate)
+        if not attempt.is_done and may_ask and message.status == "handed":
+            return await self._ask(plate, message, attempt)
+        pause = await self._look(plate, message, attempt)
+        if pause is not None and self._is_overdue(plate, message, attempt):
+            reason = _ENDED if has_ended else _UNSEEN
+            await self._take(message, events.LOST({"id": message.id, "reason": reason}))
+            return 0.0
+        return pause or 0.0
+
+    async def _look(self, plate: Plate, message: PlateMessage, attempt: _Attempt) -> float | None:
+        """Look at what the client shows; returns when to look again, None if it showed enough."""
+        try:
+            data = _asked(plate, message)
+            found = await self._hosts.ask(plate.host, "look", data, within=_LOOKED_WITHIN)
+            sighting = read(Sighting, found)
+        except CallboardError:
+            sighting = Sighting(None)
+        attempt.looks += 1
+        if sighting.status in ("delivered", "seen"):
+            arrive = partial(_arrive, message, sighting)
+            await self._record(arrive, message.id)
+            if sighting.status == "delivered":
+                self._arrived[message.id] = replace(message, status="delivered")
+            else:
+                self._arrived.pop(message.id, None)
+            return None if message.status in ("handed", "held") else _next_look(attempt)
+        if sighting.status == "refused":
+            await self._take(message, events.LOST({"id": message.id, "reason": _REFUSED}))
+            return None
+        return _next_look(attempt)
+
+    async def _look_further(self, plate: Plate, message: PlateMessage) -> float:
+        """Look whether a message that was delivered is seen by now."""
+        attempt = self._attempt(message)
+        pause = await self._look(plate, message, attempt)
+        if self._is_overdue(plate, message, attempt):
+            self._arrived.pop(message.id, None)
+        return 0.0 if message.id not in self._arrived or pause is None else pause
+
+    def _is_overdue(self, plate: Plate, message: PlateMessage, attempt: _Attempt) -> bool:
+        """Whether the client would have shown the message by now, if it had it."""
+        has_ended = _has_ended(plate, message)
+        waits = message.status == "held" or message.way in _WAY_OF_HOOKS
+        if not has_ended and (waits or not is_between_turns(plate)):
+            attempt.since = None
+            return False
+        now = self._clock.monotonic()
+        if attempt.since is None:
+            attempt.since = now
+        return now - attempt.since > (ENDS_WITHIN if has_ended else SHOWS_WITHIN)
+
+    # ------------------------------------------------------------------ recording
+
+    def _attempt(self, message: PlateMessage) -> _Attempt:
+        return self._attempts.setdefault(_key(message.id, message.attempt), _Attempt())
+
+    async def _take(self, message: PlateMessage, told: Entry) -> None:
+        await self._record(lambda queue: [queue.take(message, told)], message.id)
+
+    async def _record(
+        self, decide: Callable[[MessageQueue], list[Entry | None]], message_id: str | None = None
+    ) -> Sequence[Entry]:
+        return await self._messages.record(self._id, decide, message_id)
+
+
+_ENDED: Final = (
+    "The session ended, and nothing shows that the agent got this. Look at its conversation before "
+    "you write it again."
+)
+_UNSEEN: Final = (
+    "The agent's turn is over, and nothing shows that it got this. Look at its conversation before "
+    "you write it again."
+)
+_REFUSED: Final = "The person at the terminal refused it."
+
+
+def _key(message_id: str, attempt: int) -> str:
+    """The id of the command for an attempt, the same for every server that asks for it."""
+    return f"{message_id}-{attempt}"
+
+
+def _asked(plate: Plate, message: PlateMessage) -> Object:
+    """What the machine has to know of a message. In another session, only where it was."""
+    recipient = recipient_of(plate, message.session)
+    outgoing = Outgoing(message.id, message.text, message.when, message.by)
+    return {"recipient": recipient.to_wire(), "message": outgoing.to_wire()}
+
+
+def _arrive(message: PlateMessage, found: Sighting, queue: MessageQueue) -> list[Entry | None]:
+    if found.status != "delivered" and found.status != "seen":
+        return []
+    return [*queue.arrive(message, found.status, found.at_ms)]
+
+
+def _next_look(attempt: _Attempt) -> float:
+    return LOOKS[min(attempt.looks, len(LOOKS)) - 1]
+
+
+def _has_ended(plate: Plate, message: PlateMessage) -> bool:
+    """Whether the session that a message was for is over."""
+    return plate.status == "closed" or message.session not in (None, plate.session_id)
+
+
+def _takes_messages(plate: Plate) -> bool:
+    return plate.status not in ("closed", "starting") and not is_asking(plate)
