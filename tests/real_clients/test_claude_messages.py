@@ -1,0 +1,172 @@
+"""Messages from the board to the real Claude Code, from the composer to the model and back."""
+
+import threading
+from typing import Any
+
+import pytest
+from tests.real_clients import scenes
+from tests.real_clients.board import Board, Wire
+from tests.real_clients.claude import PROCEED, Claude
+from tests.real_clients.model import Model
+from tests.real_clients.patience import until_told
+from tests.real_clients.script import Call, Say
+
+
+async def write(board: Board, plate: Wire, text: str, **more: Any) -> Wire:
+    async with board.server.client() as client:
+        path = f"/plates/{plate['plateId']}/messages"
+        said = await client.post(path, json={"text": text, **more})
+        assert said.status_code == 201, said.text
+        return said.json()
+
+
+async def listed(board: Board, plate: Wire) -> list[Wire]:
+    return (await board.get(f"/plates/{plate['plateId']}/messages"))["messages"]
+
+
+async def receipt(board: Board, plate: Wire, text: str, *wanted: str) -> Wire:
+    """Wait for the receipt of a message."""
+    seen: list[Wire] = []
+
+    async def look() -> Wire | None:
+        seen[:] = await listed(board, plate)
+        found = (one for one in seen if one["text"] == text and one["status"] in wanted)
+        return next(found, None)
+
+    return await until_told(look, lambda: f"{text!r} to be {wanted}; there are {seen}")
+
+
+async def test_an_idle_session_is_woken(claude: Claude, model: Model, board: Board):
+    model.scripts |= {"say": scenes.SAY}
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        plate = await board.plate(status="idle")
+        await write(board, plate, "play:say\nUse the other table.")
+        found = await receipt(board, plate, "play:say\nUse the other table.", "seen")
+        assert (found["way"], found["authority"], found["attempt"]) == ("inbox", False, 1)
+        await terminal.shows("Nothing to do.")
+        await board.plate(status="idle", lastEvent="stop")
+    told = await board.told(plate)
+    assert [told.count(f"message_{one}") for one in ("handed", "delivered", "seen")] == [1, 1, 1]
+    assert model.was_told("Use the other table.")
+
+
+async def test_three_are_queued_and_one_is_withdrawn(claude: Claude, model: Model, board: Board):
+    gate = threading.Event()
+    model.scripts |= {"slow": scenes.slow(gate)}
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:slow")
+        plate = await board.plate(status="running")
+        first, second, third = [
+            await write(board, plate, text, when="after_turn")
+            for text in ("One.", "Two.", "Three.")
+        ]
+        async with board.server.client() as client:
+            path = f"/plates/{plate['plateId']}/messages"
+            assert (await client.delete(f"{path}/{second['id']}")).status_code == 200
+            moved = await client.patch(f"{path}/{third['id']}", json={"before": first["id"]})
+            assert moved.status_code == 200
+        assert [one["status"] for one in await listed(board, plate)] == [
+            "withdrawn", "queued", "queued",
+        ]  # fmt: skip
+        gate.set()
+        await receipt(board, plate, "One.", "seen")
+        await receipt(board, plate, "Three.", "seen")
+        async with board.server.client() as client:
+            late = await client.delete(f"{path}/{first['id']}")
+        assert late.status_code == 409
+    assert not model.was_told("Two.")
+    events = await board.events(plate)
+    handed = [one["payload"]["id"] for one in events if one["name"] == "message_handed"]
+    assert handed == [third["id"], first["id"]]
+
+
+@pytest.mark.long
+async def test_while_it_thinks(claude: Claude, model: Model, board: Board):
+    gate = threading.Event()
+    model.scripts |= {"slow": scenes.slow(gate)}
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:slow")
+        plate = await board.plate(status="running")
+        await write(board, plate, "Be brief.")
+        await receipt(board, plate, "Be brief.", "handed", "delivered")
+        gate.set()
+        await receipt(board, plate, "Be brief.", "seen")
+    assert model.was_told("Be brief.")
+
+
+@pytest.mark.long
+async def test_while_a_tool_runs(claude: Claude, model: Model, board: Board):
+    goes_on = claude.home.project / "goes-on"
+    wait = f"until test -e {goes_on}; do sleep 0.1; done"
+    call = Call("Bash", {"command": wait, "description": "Wait"})
+    model.scripts |= {"wait": [[call], [Say("It is there.")]]}
+    with claude.terminal("--allowedTools", "Bash") as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:wait")
+        plate = await board.plate(lastEvent="tool_start")
+        await write(board, plate, "Use the other table.")
+        await write(board, plate, "Commit.", when="after_turn")
+        await receipt(board, plate, "Use the other table.", "handed", "delivered")
+        goes_on.touch()
+        await receipt(board, plate, "Use the other table.", "seen")
+        await receipt(board, plate, "Commit.", "seen")
+    events = await board.events(plate)
+    names = [one["name"] for one in events]
+    handed = [place for place, name in enumerate(names) if name == "message_handed"]
+    assert handed[0] < names.index("stop") < handed[1]
+
+
+@pytest.mark.long
+async def test_a_session_that_bypasses_permissions_asks_first(
+    claude: Claude, model: Model, board: Board
+):
+    model.scripts |= {"say": scenes.SAY}
+    with claude.terminal("--permission-mode", "bypassPermissions") as terminal:
+        await terminal.shows("❯")
+        plate = await board.plate(status="idle")
+        await write(board, plate, "play:say")
+        found = await receipt(board, plate, "play:say", "held")
+        assert found["note"]
+        terminal.press("Enter")  # It suggests to deny it.
+        found = await receipt(board, plate, "play:say", "lost")
+        assert found["note"] == "The person at the terminal refused it."
+
+
+@pytest.mark.long
+async def test_while_a_permission_waits(claude: Claude, model: Model, board: Board):
+    model.scripts |= {"make": scenes.TOUCH}
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:make")
+        asked = await board.asked("permission")
+        plate = await board.plate(status="awaiting_approval")
+        await write(board, plate, "Yes.")
+        await terminal.shows(PROCEED)
+        assert [one["status"] for one in await listed(board, plate)] == ["queued"]
+        await board.answer(asked["id"], "no")
+        await board.settled(asked["id"])
+        await receipt(board, plate, "Yes.", "seen")
+    assert not (claude.home.project / "made").exists()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("step", ["message_queued", "message_handed", "message_delivered"])
+async def test_the_server_is_killed(claude: Claude, model: Model, board: Board, step: str):
+    model.scripts |= {"say": scenes.SAY}
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        plate = await board.plate(status="idle")
+        await write(board, plate, "play:say")
+        if step != "message_queued":
+            await board.heard(plate, step)
+        await board.server.kill()
+        await board.server.restart()
+        found = await receipt(board, plate, "play:say", "seen", "lost")
+        assert found["attempt"] == 1
+        if found["status"] == "seen":
+            await terminal.shows("Nothing to do.")
+    told = [turn for turn in await board.told(plate) if turn == "prompt_submit"]
+    assert len(told) == (found["status"] == "seen")
