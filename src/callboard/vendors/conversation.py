@@ -11,9 +11,10 @@ from typing import Final, Literal, Protocol
 from callboard.events.envelope import Json
 from callboard.events.shapes import Millis, Omitted, Shape
 
-ItemKind = Literal["prompt", "reply", "thinking", "tool", "compaction", "notice"]
+ItemKind = Literal["prompt", "reply", "thinking", "tool", "compaction", "notice", "usage"]
 """What a person or program asked, what the model said, thought or called, where the client made the
-context shorter, and what the client says itself, such as that a person pressed Esc."""
+context shorter, what the client says itself, such as that a person pressed Esc, and what a call of
+the model took if its transcript has that apart. The last has only `usage`, and no text to show."""
 Author = Literal["person", "program", "model", "client"]
 ToolStatus = Literal["running", "done", "failed", "denied"]
 

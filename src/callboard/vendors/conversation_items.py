@@ -9,10 +9,12 @@ from callboard.events.envelope import Json
 from callboard.events.json_values import is_list, is_object
 from callboard.vendors.conversation import (
     LONGEST_ITEM_TEXT,
+    MOST_ITEMS,
     ConversationItem,
     FileEdit,
     ItemImage,
     ToolRun,
+    ToolStatus,
 )
 from callboard.vendors.fields import LONGEST_PATH, LONGEST_WORD, encodable
 
@@ -23,6 +25,7 @@ LARGEST_IMAGE: Final = 400_000
 _MOST_PARTS: Final = 100
 """Edits and images of an item, and values of an object or list in a tool's input."""
 _DEEPEST: Final = 20
+_LONGEST_RECORD: Final = 80_000
 
 
 def assembled(parts: Iterable[ConversationItem]) -> list[ConversationItem]:
@@ -65,10 +68,23 @@ def _joined_tool(older: ToolRun | None, newer: ToolRun | None) -> ToolRun | None
         newer.input if newer.name else older.input,
         newer.command or older.command,
         older.result if newer.result is None else newer.result,
-        older.status if newer.status == "running" else newer.status,
+        _joined_status(older.status, newer.status),
         newer.edits or older.edits,
         newer.subagent or older.subagent,
     )
+
+
+def _joined_status(older: ToolStatus, newer: ToolStatus) -> ToolStatus:
+    # Some records only say that there is a result.
+    is_known = newer == "running" or (newer == "done" and older in ("failed", "denied"))
+    return older if is_known else newer
+
+
+def cut_items(items: Sequence[ConversationItem]) -> list[ConversationItem]:
+    """The items of one record, as a page has them: the last of them, and together not too long."""
+    some = items[-MOST_ITEMS:]
+    most = min(LONGEST_ITEM_TEXT, _LONGEST_RECORD // max(1, len(some)))
+    return [cut_item(item, most) for item in some]
 
 
 def cut_item(item: ConversationItem, most: int = LONGEST_ITEM_TEXT) -> ConversationItem:

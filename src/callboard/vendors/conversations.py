@@ -5,10 +5,14 @@ from typing import Final
 
 from callboard.errors import TranscriptUnreadable
 from callboard.vendors.claude import conversation as claude
+from callboard.vendors.codex import conversation as codex
 from callboard.vendors.conversation import ConversationPlace, ConversationReader
+from callboard.vendors.gemini import conversation as gemini
 
 _READERS: Final[Mapping[str, Callable[[ConversationPlace], ConversationReader]]] = {
     "claude": claude.conversation,
+    "codex": codex.conversation,
+    "gemini": gemini.conversation,
 }
 
 

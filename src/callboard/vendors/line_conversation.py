@@ -18,7 +18,7 @@ from callboard.vendors.conversation import (
     ToolRun,
     Window,
 )
-from callboard.vendors.conversation_items import assembled, cut_item, weight
+from callboard.vendors.conversation_items import assembled, cut_items, weight
 from callboard.vendors.conversation_search import Needle
 from callboard.vendors.partial_json import load_record, load_start
 from callboard.vendors.transcript_lines import TranscriptLine, TranscriptLines
@@ -56,10 +56,14 @@ class LineConversation:
     """A `ConversationReader` for a file with one record in each line.
 
     noise: matches the start of lines that have nothing to show, so that they need not be parsed.
+    model: matches the start of lines with the model of all calls that follow: `parse` makes an item
+        of kind "usage" of them, with no call, and calls without a model get it.
     """
 
-    def __init__(self, path: str, parse: Parse, noise: Pattern[bytes]) -> None:
-        self._path, self._parse, self._noise = path, parse, noise
+    def __init__(
+        self, path: str, parse: Parse, noise: Pattern[bytes], model: Pattern[bytes] | None = None
+    ) -> None:
+        self._path, self._parse, self._noise, self._model = path, parse, noise, model
 
     def page(self, window: Window) -> ConversationPage:
         """A part of it. It can be empty while `before` says that there is more."""
@@ -112,22 +116,53 @@ class LineConversation:
         start, budget, groups = end, _Budget(most), list[list[ConversationItem]]()
         for line in lines.before(end):
             start, is_noise = line.start, self._is_noise(line)
-            groups.append([] if is_noise else [cut_item(item) for item in self._items(line)])
+            groups.append([] if is_noise else cut_items(self._items(line)))
             if not budget.spend(line, groups[-1], is_noise=is_noise):
                 break
-        items = assembled(chain.from_iterable(reversed(groups)))
-        return ConversationPage(items, lines.cursor(start) if start else None, lines.cursor(end))
+        items = self._with_models(lines, start, list(chain.from_iterable(reversed(groups))))
+        return ConversationPage(
+            assembled(items), lines.cursor(start) if start else None, lines.cursor(end)
+        )
 
     def _starting(self, lines: TranscriptLines, start: int, most: int) -> ConversationPage:
         end, budget, items = start, _Budget(most), list[ConversationItem]()
         for line in lines.after(start):
             end, is_noise = line.end, self._is_noise(line)
-            found = [] if is_noise else [cut_item(item) for item in self._items(line)]
+            found = [] if is_noise else cut_items(self._items(line))
             items += found
             if not budget.spend(line, found, is_noise=is_noise):
                 break
+        items = self._with_models(lines, start, items)
         before = lines.cursor(start) if start else None
         return ConversationPage(assembled(items), before, lines.cursor(end))
+
+    def _with_models(
+        self, lines: TranscriptLines, start: int, items: list[ConversationItem]
+    ) -> list[ConversationItem]:
+        """The items, with the models of the calls whose records don't have them."""
+        if self._model is None:
+            return items
+        found, model = list[ConversationItem](), None
+        for item in items:
+            if item.usage is None or item.usage.model is not None:
+                model = item.usage.model if item.usage else model
+            else:
+                model = model or self._model_before(lines, start) or ""
+                item = replace(item, usage=replace(item.usage, model=model or None))
+            if item.kind != "usage" or (item.usage is not None and item.usage.call is not None):
+                found.append(item)
+        return found
+
+    def _model_before(self, lines: TranscriptLines, start: int) -> str | None:
+        assert self._model is not None
+        for line in lines.before(start):
+            if start - line.start > MOST_READ:
+                break
+            if self._model.match(line.data):
+                for item in self._items(line):
+                    if item.usage is not None:
+                        return item.usage.model
+        return None
 
     def _is_noise(self, line: TranscriptLine) -> bool:
         return self._noise.match(line.data) is not None

@@ -1,7 +1,7 @@
 """Claude Code's transcripts: a file for each session, and one for each of its subagents."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -31,6 +31,13 @@ _PEER: Final = "Another Claude session sent a message:\n"
 _AFTER_PEER: Final = "\n\nThis came from another Claude session"
 _OUTPUTS: Final = ("local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr")
 _PRINTED: Final = tuple(f"<{name}>" for name in _OUTPUTS)
+_FROM_HOOKS: Final[Mapping[str, Author]] = {
+    "hook_additional_context": "program",
+    "hook_success": "program",
+    "hook_blocking_error": "program",
+    "hook_system_message": "client",
+}
+"""What hooks add to a conversation: for the model, or for the person."""
 _BY_PROGRAM: Final = ("<task-notification>", "<system-reminder>", "Stop hook feedback:")
 
 
@@ -176,11 +183,26 @@ def _attached(attachment: Object, id: str) -> Iterator[ConversationItem]:
         text, author = _attributed(given, origin)
         images = _images(objects(prompt))
         yield ConversationItem(id, None, "prompt", author, text, images=images)
-    elif kind == "hook_additional_context":
-        told = attachment.get("content")
-        given = as_list(told) or [told]
-        text = "\n".join(one for one in given if isinstance(one, str))
-        yield ConversationItem(id, None, "prompt", "program", text)
+    elif kind in _FROM_HOOKS and _is_heard(attachment):
+        author, text = _FROM_HOOKS[as_text(kind)], _hook_text(attachment)
+        if text:
+            kind = "prompt" if author == "program" else "notice"
+            yield ConversationItem(id, None, kind, author, text)
+
+
+def _is_heard(attachment: Object) -> bool:
+    """Whether it isn't written as a prompt, too, and not only printed by a hook that succeeded."""
+    event = attachment.get("hookEvent")
+    if attachment.get("type") == "hook_success":
+        return event in ("UserPromptSubmit", "SessionStart", "SubagentStart")
+    return event != "Stop"
+
+
+def _hook_text(attachment: Object) -> str:
+    blocking = as_object(attachment.get("blockingError")).get("blockingError")
+    content = blocking or attachment.get("content")
+    given = as_list(content) or [content]
+    return "\n".join(one for one in given if isinstance(one, str)).strip()
 
 
 def _noticed(record: Object, id: str) -> Iterator[ConversationItem]:

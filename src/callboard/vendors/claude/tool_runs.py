@@ -6,6 +6,7 @@ from typing import Final
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_list, as_object, as_text, as_whole, objects
 from callboard.vendors.conversation import FileEdit, ToolRun, ToolStatus
+from callboard.vendors.diffs import created, replaced
 from callboard.vendors.fields import LONGEST_PATH, word
 
 _ACCEPTED: Final = frozenset({"accept", "allow", "allowed", "approve"})
@@ -23,10 +24,11 @@ def called(name: str, input: Json) -> ToolRun:
 def returned(record: Object, block: Object) -> ToolRun:
     """The result of a call."""
     told = as_object(record.get("toolUseResult"))
-    content = block.get("content")
+    subagent = word(told.get("agentId"))
+    # The result of a subagent has more around it, for the model.
+    content = (told.get("content") if subagent else None) or block.get("content")
     parts = [as_text(one.get("text")) for one in objects(content) if one.get("type") == "text"]
     result = content if isinstance(content, str) else "\n".join(parts)
-    subagent = word(told.get("agentId"))
     return ToolRun("", None, None, result, _status(record, block), _done(told), subagent)
 
 
@@ -48,20 +50,12 @@ def _planned(given: Object) -> list[FileEdit]:
     if isinstance(content := given.get("content"), str):
         return [FileEdit(path, created(content))]
     edits = objects(given.get("edits")) or [given]
-    diffs = [_replaced(one) for one in edits if isinstance(one.get("new_string"), str)]
+    diffs = [
+        replaced(as_text(one.get("old_string")), as_text(one.get("new_string")))
+        for one in edits
+        if isinstance(one.get("new_string"), str)
+    ]
     return [FileEdit(path, "".join(diffs))] if diffs else []
-
-
-def created(content: str) -> str:
-    """The diff of a new file."""
-    lines = content.splitlines()
-    return f"@@ -0,0 +1,{len(lines)} @@\n" + "".join(f"+{line}\n" for line in lines)
-
-
-def _replaced(edit: Object) -> str:
-    old, new = as_text(edit.get("old_string")), as_text(edit.get("new_string"))
-    removed = "".join(f"-{line}\n" for line in old.splitlines())
-    return "@@ @@\n" + removed + "".join(f"+{line}\n" for line in new.splitlines())
 
 
 def _done(told: Object) -> list[FileEdit]:
