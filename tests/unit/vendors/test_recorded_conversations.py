@@ -121,5 +121,3 @@ def test_a_subagent_of_claude():
 def test_calls_of_codex_that_the_client_does_not_know():
     unknown = [run for run in runs(items("codex")) if run.name == "apply_patch"]
     assert [(run.status, run.edits[0].path) for run in unknown] == [("failed", "a.txt")]
-
-

@@ -98,7 +98,7 @@ def _result(text: str) -> tuple[str, ToolStatus]:
 
 
 def reported(item: Object) -> ToolRun | None:
-    """What the client reports about a call that it ran itself; None if it is no such report."""
+    """What the client reports about a call that it ran itself; None for anything else."""
     status = _STATUSES.get(as_text(item.get("status")), "done")
     if item.get("type") == "CommandExecution":
         output = item.get("aggregated_output")
