@@ -1,4 +1,4 @@
-"""The real opencode, headless, in a home of its own, talking to a scripted model."""
+"""The real opencode, in a home of its own, talking to a scripted model."""
 
 import json
 import shutil
@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from tests.real_clients.home import CLIENTS, Done, Home, installed
 from tests.real_clients.model import Model
+from tests.real_clients.terminal import Terminal
 
 MODEL = "anthropic/claude-sonnet-4-5"
 
 
 @dataclass(frozen=True)
 class Opencode:
-    """`opencode run`."""
+    """`opencode run`, or in a terminal."""
 
     home: Home
     model: Model
@@ -38,10 +39,18 @@ class Opencode:
             "run",
             *options,
             prompt,
-            env={
-                "OPENCODE_DISABLE_AUTOUPDATE": "1",
-                "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
-                "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-                "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            },
+            env=_OFFLINE,
         )
+
+    def terminal(self, *options: str) -> Terminal:
+        """In a terminal."""
+        env = {**self.home.env, **_OFFLINE}
+        return Terminal([installed("opencode"), *options], self.home.project, env)
+
+
+_OFFLINE = {
+    "OPENCODE_DISABLE_AUTOUPDATE": "1",
+    "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+    "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    "OPENCODE_DISABLE_MODELS_FETCH": "1",
+}

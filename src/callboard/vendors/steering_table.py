@@ -9,6 +9,7 @@ from callboard.vendors.steering import Steering
 _MODULES: Final = {
     "claude": "callboard.vendors.claude.steering",
     "codex": "callboard.vendors.codex.steering",
+    "opencode": "callboard.vendors.opencode.steering",
 }
 
 

@@ -4,9 +4,11 @@ A message that is given to a running turn is lost if the turn is interrupted bef
 though the server accepted it. So only the item in the session's own record counts.
 """
 
+import asyncio
 from pathlib import Path
 from typing import Final
 
+from callboard.events.codec import dump_json
 from callboard.events.json_values import Object, as_object, objects
 from callboard.vendors.codex.app_server import thread_status
 from callboard.vendors.codex.app_server_calls import (
@@ -14,8 +16,9 @@ from callboard.vendors.codex.app_server_calls import (
     CallRefused,
     app_server_calls,
 )
-from callboard.vendors.codex.receipts import sighted
-from callboard.vendors.fields import word
+from callboard.vendors.codex.settings import home
+from callboard.vendors.fields import whole, word
+from callboard.vendors.metadata import LARGEST_MOMENT
 from callboard.vendors.steering import (
     InterruptAttempt,
     MessageHandover,
@@ -24,9 +27,13 @@ from callboard.vendors.steering import (
     Recipient,
     Sighting,
 )
+from callboard.vendors.turns import last_lines, record_in
 
 _UNREACHABLE: Final = (OSError, ValueError, TimeoutError)
+_ENDED: Final = frozenset({"completed", "interrupted", "failed"})
 _MOST_ITEMS: Final = 100
+_LONGEST_SEARCHED: Final = 4 * 1024 * 1024
+"""Bytes at the end of a record. It is looked at from the moment that a message is sent."""
 _MOST_REMEMBERED: Final = 100
 _NO_SERVER: Final = (
     "It can't be reached: no app server of Codex has this session. It may run with --no-daemon."
@@ -89,7 +96,7 @@ class CodexSteering:
         """Look into its record. What a turn left unread is lost, and can be sent again."""
         turn = self._turns.get(message.id)
         is_lost = turn is not None and await self._is_lost(recipient, message, turn)
-        found = await sighted(recipient, message)
+        found = await _sighted(recipient, message)
         if found.status is None and is_lost:
             del self._turns[message.id]
             return Sighting("untouched")
@@ -145,9 +152,6 @@ class CodexSteering:
         return len(items) < _MOST_ITEMS and all(one.get("clientId") != message.id for one in items)
 
 
-_ENDED: Final = frozenset({"completed", "interrupted", "failed"})
-
-
 async def _status(server: AppServerCalls, recipient: Recipient) -> str | None:
     """idle, busy or waiting; None for a session that the server hasn't loaded."""
     try:
@@ -171,3 +175,31 @@ async def _last_turns(server: AppServerCalls, recipient: Recipient) -> list[Obje
         "itemsView": "notLoaded",
     }
     return objects((await server.call("thread/turns/list", params)).get("data"))
+
+
+async def _sighted(recipient: Recipient, message: Outgoing) -> Sighting:
+    """What the record shows of a message."""
+    return await asyncio.to_thread(_search, recipient, message.id)
+
+
+def _search(recipient: Recipient, id: str) -> Sighting:
+    path = _record_of(recipient)
+    mark = dump_json(id)
+    for line in reversed(last_lines(path, _LONGEST_SEARCHED)) if path is not None else ():
+        if mark not in line:
+            continue
+        told = as_object(record_in(line).get("payload"))
+        item = as_object(told.get("item"))
+        if item.get("type") == "UserMessage" and item.get("client_id") == id:
+            return Sighting("seen", whole(told.get("completed_at_ms"), LARGEST_MOMENT))
+    return Sighting(None)
+
+
+def _record_of(recipient: Recipient) -> Path | None:
+    """The record of a session: as hooks named it, or where Codex keeps it."""
+    if recipient.transcript is not None:
+        return Path(recipient.transcript)
+    name = recipient.session_id
+    if not name.replace("-", "").isalnum():
+        return None
+    return next((home() / "sessions").glob(f"*/*/*/rollout-*-{name}.jsonl"), None)

@@ -11,6 +11,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  watch,
   writeFileSync,
 } from "node:fs"
 import { randomBytes } from "node:crypto"
@@ -49,18 +50,22 @@ const NO_SERVER_FOR_MS = 600_000
 const TELL_AFTER_MS = 3000
 const SOONEST_MS = 200
 const LATEST_MS = 2000
+const LOOKS_EVERY_MS = 5000
+const STAGES = ["taken", "given", "delivered", "seen"]
 
 export const CallboardPlugin = async ({ client, directory }) => {
   try {
-    return hooks(new Reporter(directory), new Asker(client))
+    const reporter = new Reporter(directory)
+    return hooks(reporter, new Asker(client), new Mailbox(client, reporter))
   } catch {
     return {}
   }
 }
 
-function hooks(reporter, asker) {
+function hooks(reporter, asker, mailbox) {
   return {
     event: quietly(({ event }) => {
+      mailbox.heard(event)
       const told = reporter.heard(event)
       if (told === undefined) return
       if (RESOLVED.has(event.type)) asker.resolved(event.properties)
@@ -266,6 +271,126 @@ class Asker {
       headers: { "Content-Type": "application/json" },
     })
   }
+}
+
+// Gives the session what people wrote on the board. Each message is a file, and its name says what
+// became of it: `.json`, then `.taken`, `.given`, `.delivered` and `.seen`, or `.refused`. It is
+// renamed before it is given, so that it is given once, whatever happens.
+class Mailbox {
+  constructor(client, reporter) {
+    this.client = client
+    this.reporter = reporter
+    this.given = new Map()
+    this.modes = new Map()
+    this.folder = join(FOLDER, "mailbox", `${AGENT}.${process.pid}`)
+    try {
+      this.open()
+    } catch {
+      // Nobody can write to it, and nobody will.
+    }
+  }
+
+  // The process may have several of us, one for each folder; another one may have had its number.
+  open() {
+    const start = join(this.folder, "start")
+    const own = String(this.reporter.start ?? "")
+    if (!existsSync(start) || readFileSync(start, "utf8") !== own) {
+      rmSync(this.folder, { recursive: true, force: true })
+    }
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    watch(this.folder, { persistent: false }, () => this.look()).on("error", () => undefined)
+    setInterval(() => this.look(), LOOKS_EVERY_MS).unref?.()
+    writeFileSync(start, own, { mode: 0o600 })
+    this.look()
+  }
+
+  look() {
+    try {
+      for (const file of readdirSync(this.folder)) {
+        if (file.endsWith(".json")) this.take(file.slice(0, -5))
+      }
+    } catch {
+      // It was removed.
+    }
+  }
+
+  take(name) {
+    try {
+      const letter = JSON.parse(readFileSync(join(this.folder, `${name}.json`), "utf8"))
+      const isOurs = letter.folder === this.reporter.directory
+      if (!isOurs && !this.reporter.sessions.has(letter.sessionID)) return
+      this.rename(name, "json", "taken")
+      this.give(name, letter).catch(() => undefined)
+    } catch {
+      // Another took it, or it was taken back.
+    }
+  }
+
+  // What fails without an answer stays taken: nobody knows what became of it.
+  async give(name, letter) {
+    const path = { id: letter.sessionID }
+    if (letter.kind === "interrupt") {
+      const done = await this.client.session.abort({ path })
+      this.rename(name, "taken", done?.error === undefined ? "given" : "refused")
+      return
+    }
+    const messageID = newMessageID(letter.tail)
+    const mode = await this.mode(letter.sessionID)
+    const message = { name, stage: "taken", session: letter.sessionID }
+    this.given.set(messageID, message)
+    if (this.given.size > MOST_SESSIONS) this.given.delete(this.given.keys().next().value)
+    const parts = [{ type: "text", text: letter.text }]
+    const done = await this.client.session.promptAsync({ path, body: { ...mode, messageID, parts } })
+    const status = done?.response?.status
+    if (done?.error === undefined) this.advance(message, "given")
+    else if (status >= 400 && status < 500) this.rename(name, "taken", "refused")
+  }
+
+  heard(event) {
+    const info = event?.type === "message.updated" ? event.properties?.info : undefined
+    if (info?.role === "user") {
+      this.modes.set(info.sessionID, modeOf(info))
+      if (this.modes.size > MOST_SESSIONS) this.modes.delete(this.modes.keys().next().value)
+      if (this.given.has(info.id)) this.advance(this.given.get(info.id), "delivered")
+    } else if (info?.role === "assistant") {
+      for (const [id, message] of this.given) {
+        if (message.session !== info.sessionID || id > info.parentID) continue
+        this.advance(message, "seen")
+        this.given.delete(id)
+      }
+    }
+  }
+
+  // As its person's last prompt: what they chose to plan only must not start to build.
+  async mode(sessionID) {
+    if (!this.modes.has(sessionID)) {
+      const found = await this.client.session.messages({ path: { id: sessionID } })
+      const last = (found?.data ?? []).map((one) => one.info).filter((one) => one.role === "user")
+      this.modes.set(sessionID, last.length ? modeOf(last[last.length - 1]) : {})
+    }
+    return this.modes.get(sessionID)
+  }
+
+  advance(message, stage) {
+    if (STAGES.indexOf(stage) <= STAGES.indexOf(message.stage)) return
+    this.rename(message.name, message.stage, stage)
+    message.stage = stage
+  }
+
+  rename(name, from, to) {
+    renameSync(join(this.folder, `${name}.${from}`), join(this.folder, `${name}.${to}`))
+  }
+}
+
+function modeOf({ agent, model }) {
+  if (!model?.modelID) return agent ? { agent } : {}
+  return { agent, model: { providerID: model.providerID, modelID: model.modelID } }
+}
+
+// As opencode makes them: their order is that of time.
+function newMessageID(tail) {
+  const now = BigInt(Date.now()) * 4096n + 4095n
+  return `msg_${(now & 0xffffffffffffn).toString(16).padStart(12, "0")}${tail}`
 }
 
 async function connection() {
