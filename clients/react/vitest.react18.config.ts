@@ -20,7 +20,7 @@ export default defineConfig({
     environment: 'jsdom',
     include: [
       'tests/react18/version.check.ts',
-      'tests/{workflow,lists,board,human,interactive,examples,seed}.test.tsx',
+      'tests/{workflow,lists,board,conversation,human,interactive,examples,seed}.test.tsx',
     ],
     globalSetup: ['tests/server.setup.ts'],
     setupFiles: ['tests/page.setup.ts'],

@@ -6,6 +6,11 @@ export type {
   Schema,
 } from './hooks/interactive.js'
 export { type UseBoardResult, useBoard } from './hooks/useBoard.js'
+export {
+  type UseConversationOptions,
+  type UseConversationResult,
+  useConversation,
+} from './hooks/useConversation.js'
 export { type UseHostsResult, useHosts } from './hooks/useHosts.js'
 export { type AskOptions, type UseHumanResult, useHuman } from './hooks/useHuman.js'
 export {

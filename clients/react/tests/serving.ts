@@ -18,6 +18,11 @@ export class Server {
     return Number(new URL(this.url).port)
   }
 
+  /** Where its coding agents keep their own files. */
+  get claude(): string {
+    return join(this.folder, 'claude')
+  }
+
   get database(): string {
     return join(this.folder, 'board.db')
   }
@@ -28,7 +33,7 @@ export class Server {
     const flows = [join(ROOT, 'tests/server_flows.py'), join(ROOT, 'clients/react/tests/flows.py')]
     const options = [`--db=${this.database}`, `--port=${port}`, '--json']
     this.process = spawn(join(ROOT, '.venv/bin/callboard'), ['serve', ...flows, ...options], {
-      env: { ...process.env, CALLBOARD_TOKEN: TOKEN },
+      env: { ...process.env, CALLBOARD_TOKEN: TOKEN, CLAUDE_CONFIG_DIR: this.claude },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const { stdout, stderr } = this.process

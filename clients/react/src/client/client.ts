@@ -1,3 +1,4 @@
+import type { ConversationQuery } from './conversation.js'
 import type { SerializedEvent } from './events.js'
 import { EventStream, type StreamOptions } from './stream.js'
 import { tailed } from './tail.js'
@@ -136,6 +137,26 @@ export interface CallboardClient {
   createPairing(request?: wire.PairingRequest): Promise<wire.PairingOffer>
   /** What happened to a plate after a position, at most 1000; `nextAfter` when there is more. */
   getPlateEvents(plateId: string, after?: number, signal?: AbortSignal): Promise<wire.EventsPage>
+  /** A part of a coding agent's conversation, without a cursor its end; needs `operate`. */
+  getConversation(
+    plateId: string,
+    query?: ConversationQuery,
+    signal?: AbortSignal,
+  ): Promise<wire.ConversationPage>
+  /** The newest items before a place that contain a text. */
+  searchConversation(
+    plateId: string,
+    text: string,
+    query?: Pick<ConversationQuery, 'before' | 'subagent'>,
+    signal?: AbortSignal,
+  ): Promise<wire.ConversationMatches>
+  /** All of an item that a page has cut. cursor: `after` of a page that has it. */
+  getConversationItem(
+    plateId: string,
+    itemId: string,
+    query: { readonly cursor: string; readonly subagent?: string | undefined },
+    signal?: AbortSignal,
+  ): Promise<wire.ConversationItem>
   /** Read a session's events until its end, over as many connections as that takes. */
   follow(sessionId: string, options: StreamOptions): EventStream
   /** Read every event of every session; without `after`, from now on. */
@@ -183,6 +204,7 @@ export function createClient(options: ClientOptions): CallboardClient {
     ...sessions(http),
     ...interactions(http),
     ...plates(http),
+    ...conversations(http),
     ...settings(http),
     ...streams(http),
     tail: (id, after) => tailed((listener) => client.follow(id, { ...listener, after })),
@@ -262,6 +284,25 @@ function plates(http: Transport) {
     listHosts: listed<wire.RelayHostList, 'hosts'>(http, 'hosts'),
     getPlateEvents: (id: string, after?: number, signal?: AbortSignal) =>
       http.get<wire.EventsPage>(plate(id, '/events'), { after }, signal),
+  }
+}
+
+function conversations(http: Transport) {
+  return {
+    getConversation: (id: string, query: ConversationQuery = {}, signal?: AbortSignal) =>
+      http.get<wire.ConversationPage>(plate(id, '/conversation'), { ...query }, signal),
+    searchConversation: (id: string, text: string, query: object = {}, signal?: AbortSignal) =>
+      http.get<wire.ConversationMatches>(
+        plate(id, '/conversation/search'),
+        { text, ...query },
+        signal,
+      ),
+    getConversationItem: (id: string, itemId: string, query: object, signal?: AbortSignal) =>
+      http.get<wire.ConversationItem>(
+        plate(id, `/conversation/items/${part(itemId)}`),
+        { ...query },
+        signal,
+      ),
   }
 }
 

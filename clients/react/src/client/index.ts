@@ -8,6 +8,11 @@ export {
   type StartOptions,
   type StatisticsPeriod,
 } from './client.js'
+export {
+  type ConversationPart,
+  type ConversationQuery,
+  mergeConversation,
+} from './conversation.js'
 export { mergeDeltas, type TextOptions, textOf } from './deltas.js'
 export * from './errors.js'
 export {
