@@ -122,6 +122,7 @@ async def test_a_permission_is_denied_in_the_inbox_with_a_reason(person: Person,
         assert (said["behavior"], said["message"]) == ("deny", "Leave it alone.")
     await person.sees("Denied: “Leave it alone.”")
     await person.page.get_by_role("link", name="View agent").click()
+    await person.page.get_by_role("tab", name="Events").click()
     await expect(person.page.get_by_role("region", name="Timeline")).to_contain_text(
         "Asked for Bash"
     )
@@ -416,6 +417,7 @@ async def test_a_plate_tells_what_happened_readable_first(person: Person, server
     await agent.say("Stop")
     await person.visit("board")
     await card(person).get_by_role("link", name="proj").click()
+    await person.page.get_by_role("tab", name="Events").click()
     timeline = person.page.get_by_role("region", name="Timeline")
     await expect(timeline).to_contain_text("Subagent: Bash finished")
     await expect(timeline).to_contain_text("Session started")

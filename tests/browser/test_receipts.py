@@ -65,6 +65,7 @@ async def test_what_the_terminal_did_instead_is_shown(person: Person, server: Se
         await person.sees(re.compile("^The answer from .+ was: Denied"))
         await person.page.get_by_role("link", name="View agent").click()
         await person.sees("Overruled in the terminal: it was allowed there")
+        await person.page.get_by_role("tab", name="Events").click()
         timeline = person.page.get_by_role("region", name="Timeline")
         await expect(timeline).to_contain_text("Answer accepted by")
         await expect(timeline).to_contain_text("Overruled in the terminal")

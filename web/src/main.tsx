@@ -15,6 +15,8 @@ import './styles/asks.css'
 import './styles/forms.css'
 import './styles/prompts.css'
 import './styles/board.css'
+import './styles/diffs.css'
+import './styles/conversation.css'
 import './styles/palette.css'
 
 applyTheme()

@@ -2,6 +2,7 @@ import { isOpen, useInbox, useInteraction } from '@callboard/react'
 import { useState } from 'react'
 import { Asked } from '../asks/Asked'
 import { askOf } from '../asks/ask'
+import { FoldedContext } from '../conversation/Context'
 import { AnswerForm } from '../inbox/AnswerForm'
 import { AnsweredLine } from '../inbox/Receipt'
 import { receiptWords } from '../inbox/receipt'
@@ -11,6 +12,7 @@ import { ReadFirst } from '../reading/ReadBox'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import type { Interaction, Plate } from '../server/types'
+import { useMayOperate } from '../server/useScope'
 import { useUnreachableHost } from './hosts'
 import { text } from './text'
 import { AnswersWait } from './Unreachable'
@@ -21,10 +23,12 @@ interface Props {
   readonly keys: boolean
   /** The question that was answered last, where that is known. */
   readonly last?: string | null
+  /** Whether the conversation is on the page too. */
+  readonly isInPage?: boolean
 }
 
 /** What a plate asks, the answer in place, and what became of the last one. */
-export function PlateAsk({ plate, keys, last = null }: Props) {
+export function PlateAsk({ plate, keys, last = null, isInPage = false }: Props) {
   const { interactions, unconfirmed } = useInbox()
   // Kept here, because the question may be gone by the time that an answer is refused.
   const [refused, setRefused] = useState<Error | null>(null)
@@ -33,6 +37,7 @@ export function PlateAsk({ plate, keys, last = null }: Props) {
   const first = asked[0]
   const waiting = unconfirmed.filter(mine).at(-1)
   const lostHost = useUnreachableHost(plate.plateId)
+  const mayRead = useMayOperate()
   const answered = useLastOf(waiting?.id ?? null) ?? last
   return (
     <>
@@ -42,6 +47,9 @@ export function PlateAsk({ plate, keys, last = null }: Props) {
       {first ? (
         <>
           <Question key={first.id} question={first} keys={keys} onRefused={setRefused} />
+          {mayRead && !isInPage && (
+            <FoldedContext plateId={plate.plateId} moment={first.createdAt} />
+          )}
           {asked.length > 1 && (
             <p className="quiet">
               {text.card.moreQuestions(asked.length - 1)}{' '}

@@ -18,7 +18,7 @@ import { agentName, titleOf } from './names'
 import { PlateActions } from './PlateActions'
 import { PlateAsk } from './PlateAsk'
 import { PlateStatus } from './PlateStatus'
-import { PlateTimeline } from './PlateTimeline'
+import { PlateViews } from './PlateViews'
 import { TodoBar } from './TodoBar'
 import { text } from './text'
 import { Unreachable } from './Unreachable'
@@ -83,11 +83,11 @@ function Opened({ plate }: { readonly plate: Plate }) {
           className={plate.attention ? 'plate is-needy' : 'plate'}
           aria-label={text.plate.request}
         >
-          <PlateAsk plate={plate} keys last={last} />
+          <PlateAsk plate={plate} keys last={last} isInPage />
         </section>
       )}
       <div className="plate__columns">
-        <PlateTimeline plateId={plate.plateId} />
+        <PlateViews plate={plate} />
         <div className="plate__side">
           <Facts plate={plate} />
           <Todos plate={plate} />

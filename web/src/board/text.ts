@@ -104,6 +104,8 @@ export const text = {
     request: 'Request',
     facts: 'Details',
     timeline: 'Timeline',
+    views: 'Views',
+    view: { conversation: 'Conversation', changes: 'Changes', events: 'Events' },
     summary: 'Summary',
     rawHooks: 'Raw hooks',
     noEvents: 'Nothing yet. Each prompt, tool call and answer of this agent is listed here.',

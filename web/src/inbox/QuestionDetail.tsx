@@ -8,6 +8,7 @@ import { text as asks } from '../asks/text'
 import { useUnreachableHost } from '../board/hosts'
 import { agentName } from '../board/names'
 import { AnswersWait } from '../board/Unreachable'
+import { Context } from '../conversation/Context'
 import { Brief } from '../interactive/Brief'
 import { Outcome } from '../interactive/Outcome'
 import { wantedOf } from '../interactive/wanted'
@@ -71,6 +72,7 @@ export function QuestionDetail({ question, onNext, onHeld }: Props) {
         )}
         {wanted && !isAsked && <Outcome question={question} />}
         {wanted && !isAsked && <Brief wanted={wanted} />}
+        {ask?.plateId && isAsked && <Context plateId={ask.plateId} moment={question.createdAt} />}
         <QuestionContext question={question} />
       </article>
     </ReadFirst>

@@ -180,3 +180,29 @@ export const PencilIcon = drawing(
   'PencilIcon',
   <path d="M10.5 3.2l2.3 2.3-7 7-2.9.6.6-2.9zM9.2 4.5l2.3 2.3" />,
 )
+export const ChevronIcon = drawing('ChevronIcon', <path d="m6 3.5 4.5 4.5L6 12.5" />)
+export const CopyIcon = drawing(
+  'CopyIcon',
+  <>
+    <rect x="5.5" y="5.5" width="8" height="8" rx="1.2" />
+    <path d="M10.5 5.5v-2a1 1 0 0 0-1-1h-6a1 1 0 0 0-1 1v6a1 1 0 0 0 1 1h2" />
+  </>,
+)
+export const LinkIcon = drawing(
+  'LinkIcon',
+  <path d="M6.7 9.3a2.6 2.6 0 0 0 3.7 0l2.2-2.2a2.6 2.6 0 0 0-3.7-3.7l-.8.8M9.3 6.7a2.6 2.6 0 0 0-3.7 0L3.4 8.9a2.6 2.6 0 0 0 3.7 3.7l.8-.8" />,
+)
+export const ArrowDownIcon = drawing(
+  'ArrowDownIcon',
+  <>
+    <path d="M8 3v9.5" />
+    <path d="m4 8.7 4 4 4-4" />
+  </>,
+)
+export const ArrowUpIcon = drawing(
+  'ArrowUpIcon',
+  <>
+    <path d="M8 13V3.5" />
+    <path d="m4 7.3 4-4 4 4" />
+  </>,
+)

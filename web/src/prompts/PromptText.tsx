@@ -23,16 +23,18 @@ function Plain({ text }: { readonly text: string }) {
 interface Props {
   readonly text: string
   readonly level: 2 | 3
+  /** Whether a long one is folded. */
+  readonly folds?: boolean
 }
 
 /** Parsing more would be felt; it is shown as it was written. */
 const LONGEST = 100_000
 
 /** What a workflow or a program asks, as Markdown. A long prompt is folded. */
-export function PromptText({ text: prompt, level }: Props) {
+export function PromptText({ text: prompt, level, folds = true }: Props) {
   const [isOpen, setOpen] = useState(false)
   const { text, images } = useMemo(() => attachedOf(prompt), [prompt])
-  const head = useMemo(() => folded(text), [text])
+  const head = useMemo(() => (folds ? folded(text) : null), [text, folds])
   if (text.length > LONGEST) {
     return (
       <>

@@ -1,0 +1,55 @@
+import { useConversation } from '@callboard/react'
+import { useMemo, useState } from 'react'
+import { ReadFirst } from '../reading/ReadBox'
+import { Link } from '../router/Link'
+import { to } from '../router/route'
+import { useMayOperate } from '../server/useScope'
+import { FoldsContext } from './folds'
+import { Message } from './Message'
+import { PlaceContext } from './place'
+import { text } from './text'
+
+interface Props {
+  readonly plateId: string
+  /** When it was asked. */
+  readonly moment: string
+}
+
+const MOST = 5
+
+/** The last messages before a request, for those who may read them. */
+export function LedHere({ plateId, moment }: Props) {
+  const mayRead = useMayOperate()
+  return mayRead ? <Last plateId={plateId} moment={moment} /> : null
+}
+
+function Last({ plateId, moment }: Props) {
+  const { items, isLoading, error, cursorOf } = useConversation(plateId, { live: false })
+  const [folds] = useState(() => new Map<string, boolean>())
+  const place = useMemo(() => ({ plateId, cursorOf }), [plateId, cursorOf])
+  const shown = items
+    .filter((item) => item.kind !== 'thinking' && (item.at === null || item.at <= moment))
+    .slice(-MOST)
+  // The question stands by itself; where nothing can be read, nothing more is to be said here.
+  if (error) return null
+  return (
+    <section className="ledhere" aria-label={text.ledHere}>
+      <h2>{text.ledHere}</h2>
+      {isLoading && <p className="quiet">{text.loading}</p>}
+      {!isLoading && shown.length === 0 && <p className="quiet">{text.ledHereNone}</p>}
+      {/* What is read here is no part of the question, which can be allowed without it. */}
+      <ReadFirst>
+        <PlaceContext value={place}>
+          <FoldsContext value={folds}>
+            {shown.map((item, index) => (
+              <Message key={item.id} item={item} position={index + 1} isLinked={false} />
+            ))}
+          </FoldsContext>
+        </PlaceContext>
+      </ReadFirst>
+      <p>
+        <Link to={to.plate(plateId)}>{text.ledHereMore}</Link>
+      </p>
+    </section>
+  )
+}

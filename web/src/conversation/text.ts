@@ -1,0 +1,73 @@
+import { plural } from '../parts/plural'
+
+/** What a person reads in a coding agent's conversation. */
+export const text = {
+  title: 'Conversation',
+  loading: 'Loading the conversation…',
+  empty: 'No messages yet.',
+  start: 'Start of the conversation',
+  earlier: 'Loading earlier messages…',
+  showEarlier: 'Show earlier messages',
+  needsOperate:
+    'Reading a conversation needs the Operator role. Ask an admin of this server for it.',
+  latest: 'Jump to latest',
+  fresh: (count: number) => plural(count, 'new message'),
+  authors: {
+    person: 'Prompt',
+    program: 'Prompt from a program',
+    model: 'Prompt from the agent',
+    client: 'Prompt from the client',
+  },
+  kinds: {
+    prompt: 'Prompt',
+    reply: 'Reply',
+    thinking: 'Thinking',
+    tool: 'Tool call',
+    compaction: 'Context compacted',
+    notice: 'Notice',
+  },
+  compactedFolded: 'Summary for the agent',
+  tool: {
+    statuses: { running: 'Running', done: 'Done', failed: 'Failed', denied: 'Denied' },
+    unnamed: 'Result of an earlier call',
+    input: 'Input',
+    result: 'Result',
+    noResult: 'No result yet.',
+    empty: 'No output.',
+    edits: (count: number) => plural(count, 'file'),
+    subagent: 'Subagent',
+    openSubagent: 'Show the subagent’s conversation',
+  },
+  image: (number: number) => `Image ${number}`,
+  imageLeftOut: 'Image: too large to show here',
+  showAll: 'Show all of it',
+  loadingAll: 'Loading all of it…',
+  copy: 'Copy text',
+  link: 'Copy link',
+  linked: 'Link copied to the clipboard.',
+  usage: {
+    input: (count: string) => `${count} in`,
+    output: (count: string) => `${count} out`,
+    cached: (count: string) => `${count} cached`,
+    cost: (cost: string) => `$${cost}`,
+  },
+  search: {
+    label: 'Search this conversation',
+    hint: 'Search messages',
+    searching: 'Searching…',
+    found: (count: number, hasMore: boolean) =>
+      `${plural(count, hasMore ? 'match so far' : 'match', hasMore ? 'matches so far' : 'matches')}`,
+    none: 'No matches.',
+    more: 'Search earlier messages',
+    close: 'Close the search',
+    results: 'Matches',
+  },
+  keys: {
+    group: 'Conversation',
+    search: 'Search the conversation',
+    latest: 'Jump to latest',
+  },
+  ledHere: 'What led to this',
+  ledHereMore: 'Open the conversation',
+  ledHereNone: 'No messages before this request.',
+} as const
