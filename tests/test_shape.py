@@ -27,6 +27,8 @@ ALONE: dict[str, str] = {
     "cli.console": "it imports rich, which most output does not need",
     "vendors.steering_table": "a client's ways are imported when it is first steered",
     "client.messages": "each part of the board has its client",
+    "client.coding_agents": "what a client has is in one place, as in `board.coding_agents`",
+    "client.changes": "each part of the board has its client",
     "client.limits": "each part of the board has its client",
     "client.tokens": "each part of the board has its client",
     "server.routes.limits": "routes have one module for each resource",

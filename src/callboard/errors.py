@@ -34,6 +34,7 @@
     ├── HandlerFailed              the caller's own `human_input` raised
     ├── MissingExtra               an optional dependency is not installed
     ├── SettingsUnusable           a coding agent's settings cannot be changed
+    ├── WorktreeUnreadable         git can't say what changed in a folder
     ├── SystemUnsupported          this system cannot do it, such as Windows
     ├── Unauthenticated · Forbidden · TooLarge · TooManyFailures   what a server refuses
     │   └── PowerNotGranted        a machine's owner has not allowed it there
@@ -241,6 +242,10 @@ class MissingExtra(CallboardError, code="MISSING_EXTRA"):
 
 class SettingsUnusable(CallboardError, code="SETTINGS_UNUSABLE"):
     """The settings of a coding agent cannot be changed."""
+
+
+class WorktreeUnreadable(CallboardError, code="WORKTREE_UNREADABLE"):
+    """git can't say what changed in this folder."""
 
 
 class SystemUnsupported(CallboardError, code="SYSTEM_UNSUPPORTED"):

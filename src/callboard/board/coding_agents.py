@@ -5,6 +5,7 @@ from callboard.board.conversations import PlateConversations
 from callboard.board.hosts import local_host
 from callboard.board.limits import AgentLimits
 from callboard.board.pairing import Pairing
+from callboard.board.plate_changes import AgentChanges
 from callboard.board.plates import Plates
 from callboard.board.relay_hosts import HostTraces, RelayHosts
 from callboard.board.tokens import AccessTokens
@@ -23,3 +24,4 @@ class CodingAgents:
         self.pairing = Pairing(log.server_state, self.tokens, clock)
         self.messages = AgentMessages(log, self.plates, self.hosts, clock)
         self.conversations = PlateConversations(self.plates, self.hosts, clock)
+        self.changes = AgentChanges(self.plates, self.hosts, clock)

@@ -45,10 +45,23 @@ class Received:
     last_agent: str | None = None
 
 
-class Listener:
-    """Turns bytes into reports and passes them to the plates."""
+def _ignored(report: Report) -> None:
+    """Do nothing with a report."""
 
-    def __init__(self, plates: Plates, now_ms: Callable[[], int]) -> None:
+
+class Listener:
+    """Turns bytes into reports and passes them to the plates.
+
+    recorded: called with each report of a hook, once it is recorded.
+    """
+
+    def __init__(
+        self,
+        plates: Plates,
+        now_ms: Callable[[], int],
+        recorded: Callable[[Report], None] = _ignored,
+    ) -> None:
+        self._recorded = recorded
         self._plates = plates
         self.now_ms = now_ms
         self.received = Received()
@@ -143,6 +156,7 @@ class Listener:
             if report.delivery is not None:
                 # A client that we kept waiting spools the same payload, so it comes twice.
                 self._deliveries.keep(report.delivery, None)
+            self._recorded(report)
         return outcome
 
     def count(self, report: Report) -> None:

@@ -11,6 +11,7 @@ from callboard.board.hook_backlog import HookBacklog
 from callboard.board.limits import BoardLimits
 from callboard.board.messages import BoardMessages
 from callboard.board.plate import Plate
+from callboard.board.plate_changes import BoardChanges
 from callboard.board.question_protocols import Answering, Questions
 from callboard.board.relay_hosts import BoardHosts
 from callboard.board.session_protocols import (
@@ -178,6 +179,11 @@ class Board(
     @property
     def conversations(self) -> BoardConversations:
         """What coding agents did, step by step."""
+        ...
+
+    @property
+    def changes(self) -> BoardChanges:
+        """What coding agents changed in their working trees."""
         ...
 
     async def close(self) -> None:

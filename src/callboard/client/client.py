@@ -14,15 +14,11 @@ from callboard.board.replies import (
     Started,
     StateAt,
 )
-from callboard.client.conversations import RemoteConversations
+from callboard.client.coding_agents import RemoteCodingAgents
 from callboard.client.following import Following
-from callboard.client.limits import RemoteLimits
-from callboard.client.messages import RemoteMessages
 from callboard.client.people import RemoteInbox, given
-from callboard.client.plates import RemoteHosts, RemotePlates
 from callboard.client.statistics import RemoteStatistics
 from callboard.client.tailing import PAGE, Reconnecting, Tail, history
-from callboard.client.tokens import RemoteTokens
 from callboard.client.transport import Transport
 from callboard.clock import SystemClock
 from callboard.drafts import patch
@@ -52,7 +48,7 @@ from callboard.state.fold import before_events, fold
 from callboard.state.session import SessionView
 
 
-class Client:
+class Client(RemoteCodingAgents):
     """A Callboard server.
 
     Args:
@@ -76,18 +72,13 @@ class Client:
         reconnect: float = 60.0,
     ) -> None:
         self._transport = Transport(url, token, via=via, timeout=timeout)
+        super().__init__(self._transport)
         self._reconnect = reconnect
         self.url = self._transport.url
         self.clock = SystemClock()
         self.people = RemoteInbox(self._transport, self.clock, reconnect)
         self.human = Human(self.people)
-        self.plates = RemotePlates(self._transport)
         self.statistics = RemoteStatistics(self._transport)
-        self.tokens = RemoteTokens(self._transport)
-        self.limits = RemoteLimits(self._transport)
-        self.messages = RemoteMessages(self._transport)
-        self.hosts = RemoteHosts(self._transport)
-        self.conversations = RemoteConversations(self._transport)
 
     async def __aenter__(self) -> Self:
         return self

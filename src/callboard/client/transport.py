@@ -98,7 +98,7 @@ class Transport:
         """Close the connections."""
         await self._http.aclose()
 
-    async def get(self, path: str, **query: Any) -> Any:
+    async def get(self, path: str, /, **query: Any) -> Any:
         """Read something. Retried once on a new connection if the old one had gone stale."""
         params = {key: value for key, value in query.items() if value is not None}
         try:

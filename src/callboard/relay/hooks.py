@@ -42,6 +42,13 @@ _ABOUT_CLIENT: Final = ("agent", "pid", "proc_start", "project_path")
 _MEMBER: Final = b'"callboard":{'
 
 
+HeardHook = Callable[[str, bytes, int | None], None]
+
+
+def _ignored(agent: str, body: bytes, at_ms: int | None) -> None:
+    """Do nothing with a hook."""
+
+
 class _Refusal(Exception):
     def __init__(self, status: str) -> None:
         super().__init__(status)
@@ -53,6 +60,7 @@ class RelayHooks:
 
     token: what hooks show, from the connection file. before: called before a hook is taken, so
     that what happened earlier is in the outbox first. state: what the relay says about itself.
+    heard: called with the agent, the payload and the time of each hook, once it is kept.
     """
 
     def __init__(
@@ -62,7 +70,9 @@ class RelayHooks:
         token: str,
         before: Callable[[], None],
         state: Callable[[], Object] = dict,
+        heard: HeardHook = _ignored,
     ) -> None:
+        self._heard = heard
         self._outbox = outbox
         self._spool = spool
         self._token = token.encode()
@@ -124,6 +134,7 @@ class RelayHooks:
                 for left in taken[number:]:
                     left.give_back()
                 return True
+            self._heard(one.hook.agent, one.hook.body, one.hook.at_ms)
         return not taken
 
     def decide(self, hold: str, output: Object, *, is_answer: bool) -> None:
@@ -233,6 +244,7 @@ class RelayHooks:
             if self._outbox.is_full or self._is_closed:
                 raise _Refusal("503 Service Unavailable")  # The hook uses the spool then.
             self._outbox.add(HOOK, body, HookOrigin(agent, boot_id=self._boot_id))
+            self._heard(agent, body, None)
         except (OSError, StoreError) as error:
             raise _Refusal("503 Service Unavailable") from error
         told = facts(body)

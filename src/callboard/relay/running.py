@@ -28,6 +28,7 @@ from callboard.relay.processes import EVERY, ProcessWatch
 from callboard.relay.settings import RelaySettings, hooks_of, read_settings, secret_of
 from callboard.relay.uplink import NAME as REPORTS
 from callboard.relay.uplink import Uplink
+from callboard.relay.working_trees import WorkingTrees
 from callboard.systems.current import system
 from callboard.systems.folder_watch import FolderWatch
 from callboard.waiting import wait_any
@@ -72,9 +73,9 @@ class Relay:
         self._token = f"cb_{secrets.token_urlsafe(32)}"
         spool = Spool(hooks_of(folder), self._clock)
         self._spool = spool
-        self._hooks = RelayHooks(
-            self._outbox, spool, self._token, lambda: self._watch.look(), self._state
-        )
+        self._trees = WorkingTrees(folder, self._clock, settings.powers)
+        look, heard = (lambda: self._watch.look()), self._trees.heard
+        self._hooks = RelayHooks(self._outbox, spool, self._token, look, self._state, heard)
         self._watch = ProcessWatch(
             self._outbox, self._clock.monotonic, lambda: self._hooks.holds, self._hooks.gone
         )
@@ -90,7 +91,9 @@ class Relay:
             },
             self._contact,
             CommandTable(
-                self._machine().commands, settings.powers, CommandJournal(folder / "commands")
+                {**self._machine().commands, "changes": self._trees.command},
+                settings.powers,
+                CommandJournal(folder / "commands"),
             ),
         )
 
@@ -159,6 +162,7 @@ class Relay:
                 await self._clients.stop()
             self._up.close()
             self._down.close()
+            await self._trees.close()
             await asyncio.sleep(0.1)  # Waiting hooks are told to come back to the next relay.
             self._spool.close()
 

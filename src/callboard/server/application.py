@@ -16,6 +16,7 @@ from callboard.server import problems
 from callboard.server.access.hook_bodies import PREFIX
 from callboard.server.problems import callboard_problem, of_error, store_away
 from callboard.server.routes import (
+    changes,
     control,
     conversations,
     hooks,
@@ -58,6 +59,7 @@ ROUTERS = (
     plates.router,
     messages.router,
     conversations.router,
+    changes.router,
     hosts.router,
     relays.router,
     limits.router,

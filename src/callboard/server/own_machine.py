@@ -12,10 +12,11 @@ from pathlib import Path
 from callboard.board.hook_folders import hooks_folder
 from callboard.board.host_requests import HostRequest
 from callboard.board.hosts import Host, host_file
+from callboard.board.plate_changes import AgentChanges
 from callboard.board.relay_hosts import RelayHosts
 from callboard.clock import Clock
 from callboard.errors import StoreError
-from callboard.relay.command_table import CommandJournal, CommandTable
+from callboard.relay.command_table import Command, CommandJournal, CommandTable
 from callboard.relay.machine import LogTail, Machine
 from callboard.relay.settings import POWERS
 from callboard.server.logs import without_secrets
@@ -26,10 +27,12 @@ _ours = logging.getLogger("callboard")
 class OwnMachine:
     """Does commands in the server itself.
 
-    database: the hooks folder is next to it.
+    database: the hooks folder is next to it. changes: reads those of this machine's sessions.
     """
 
-    def __init__(self, hosts: RelayHosts, host: Host, database: Path, clock: Clock) -> None:
+    def __init__(
+        self, hosts: RelayHosts, host: Host, database: Path, clock: Clock, changes: AgentChanges
+    ) -> None:
         self._hosts = hosts
         self._host = host
         self._tail = LogTail(without_secrets)
@@ -37,7 +40,8 @@ class OwnMachine:
         machine = Machine(version("callboard"), folder, clock, self._tail, lambda: 0)
         # All servers of this machine share it, whichever databases they have.
         journal = CommandJournal(host_file().with_name("commands"))
-        self._table = CommandTable(machine.commands, POWERS, journal)
+        commands = {**machine.commands, "changes": Command(changes.reading.do, "read")}
+        self._table = CommandTable(commands, POWERS, journal)
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:

@@ -25,6 +25,7 @@ STATUSES: Final[tuple[tuple[type[errors.CallboardError], int], ...]] = (
     (errors.TooLarge, 413),
     (errors.TooManyFailures, 429),
     (errors.ConflictError, 409),
+    (errors.WorktreeUnreadable, 409),
     (errors.HostFailed, 502),
     (errors.StoreError, 503),
     (errors.HostUnreachable, 503),

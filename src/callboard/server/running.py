@@ -187,6 +187,7 @@ async def serve(
         service.board.conversations.close()
         await service.relays.close()
         await service.own_machine.close()
+        await service.board.changes.snapshots.close()
         await service.leavings.stop()
         await service.rounds.stop()
         service.streams.close()

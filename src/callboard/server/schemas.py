@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from callboard.board.changes_reading import LONGEST_COMMENT, LONGEST_PATH, MOST_COMMENTS
 from callboard.engine.titles import LONGEST
 from callboard.events.access import Scope
 from callboard.events.envelope import Json
@@ -311,3 +312,24 @@ class ProcessRequest(Reported):
     session_id: Annotated[str, Field(min_length=1)] | None = None
     pid: Annotated[int, Field(gt=0, le=LARGEST_PID, strict=True)] | None = None
     proc_start: str | None = None
+
+
+ChangesSince = Annotated[str, Field(pattern=r"^(session|turn|commit|[0-9]{1,20})$")]
+"""What changes are compared with."""
+
+
+class CommentOnLine(RequestBody):
+    """A comment on a line of a diff; `excerpt` is the line as its author saw it."""
+
+    path: Annotated[str, Field(min_length=1, max_length=LONGEST_PATH)]
+    side: Literal["old", "new"] = "new"
+    line: Annotated[int, Field(ge=1, lt=MOST_EVENTS)]
+    text: Annotated[str, Field(min_length=1, max_length=LONGEST_COMMENT)]
+    excerpt: Annotated[str, Field(max_length=LONGEST_COMMENT)]
+
+
+class CommentsRequest(RequestBody):
+    """Comments that become one message."""
+
+    comments: Annotated[list[CommentOnLine], Field(min_length=1, max_length=MOST_COMMENTS)]
+    since: ChangesSince = "session"

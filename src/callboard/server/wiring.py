@@ -50,7 +50,7 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
     streams = Streams(board.log, settings, memory)
     metrics = Metrics(board.log, board.clock, driver, streams, memory)
     plates = board.plates
-    listener = Listener(plates, board.clock.now_ms)
+    listener = Listener(plates, board.clock.now_ms, board.changes.snapshots.heard)
     folder = hooks_folder(database)
     spool = SpoolDrain(Spool(folder, board.clock), listener, board.clock)
     counting = Counting(folder, spool.counted)
@@ -81,7 +81,7 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
         relay_intake=RelayIntake(plates, listener, board.people, board.hosts.requests),
         pairing=board.pairing,
         relays=Relays(board.log, plates, board.people, board.hosts, board.clock),
-        own_machine=OwnMachine(board.hosts, plates.host(), database, board.clock),
+        own_machine=OwnMachine(board.hosts, plates.host(), database, board.clock, board.changes),
         delivery=MessageDelivery(board.log, plates, board.messages, board.hosts, board.clock),
     )
     paced = Paced(_guarded(service), settings.patience)

@@ -123,6 +123,29 @@ export interface CancelResult {
   readonly ok: true
 }
 
+/** A file that differs from the base. path: from the root of the working tree, raw: it may contain any character. old_path: where it was, if it was renamed. staged, unstaged: whether it differs from the last commit, and how; with neither, it was committed since. added, removed: lines; None for what has none that are counted. lfs: Git LFS has its content. too_large: its content is not compared. */
+export interface ChangedFile {
+  readonly path: string
+  readonly oldPath: string | null
+  readonly status: 'added' | 'modified' | 'deleted' | 'renamed' | 'type_changed' | 'conflicted'
+  readonly staged: boolean
+  readonly unstaged: boolean
+  readonly added: number | null
+  readonly removed: number | null
+  readonly binary: boolean
+  readonly submodule: boolean
+  readonly lfs: boolean
+  readonly tooLarge: boolean
+}
+
+/** A check of a pull request. url: its log, if it has a page. message: what can be sent to the agent about it, if it failed. */
+export interface CheckRun {
+  readonly name: string
+  readonly state: 'passed' | 'failed' | 'pending'
+  readonly url: string | null
+  readonly message: string | null
+}
+
 /** One question to a person, with one id for life. */
 export interface ChoiceInteraction {
   readonly id: string
@@ -166,6 +189,53 @@ export interface ClaimRequest {
   readonly ttlMs?: number
 }
 
+/** Comments as one message for the agent, and where their lines are now. */
+export interface CommentMessage {
+  readonly text: string
+  readonly comments: ReadonlyArray<CommentPlace>
+}
+
+/** A comment on a line of a diff; `excerpt` is the line as its author saw it. */
+export interface CommentOnLine {
+  readonly path: string
+  readonly side?: 'old' | 'new'
+  readonly line: number
+  readonly text: string
+  readonly excerpt: string
+}
+
+/** Where a comment's line is now. line: None if it is `outdated`, which means that it changed. index: which comment, as they were given. */
+export interface CommentPlace {
+  readonly index: number
+  readonly line: number | null
+  readonly outdated: boolean
+}
+
+/** Comments that become one message. */
+export interface CommentsRequest {
+  readonly comments: ReadonlyArray<CommentOnLine>
+  readonly since?: string
+}
+
+/** A commit that was made since the session started. id: its whole hash. */
+export interface CommitMade {
+  readonly id: string
+  readonly subject: string
+  readonly author: string
+  readonly at: string
+}
+
+/** What the working tree is compared with. kind: `commit` if there is no snapshot, which `note` says. id: of a turn, or a commit. late, partial: as a turn's. commit: what was checked out. */
+export interface ComparedTo {
+  readonly kind: 'session' | 'turn' | 'commit'
+  readonly id: string | null
+  readonly at: string | null
+  readonly late: number
+  readonly partial: number
+  readonly commit: string | null
+  readonly note: string | null
+}
+
 /** The end of an interactive session. */
 export interface CompleteRequest {
   readonly outcome: 'completed' | 'approved' | 'rejected' | 'cancelled' | 'timeout' | 'failed'
@@ -180,7 +250,7 @@ export interface CompleteRequest {
 export interface ConversationItem {
   readonly id: string
   readonly at: string | null
-  readonly kind: 'prompt' | 'reply' | 'thinking' | 'tool' | 'compaction' | 'notice'
+  readonly kind: 'prompt' | 'reply' | 'thinking' | 'tool' | 'compaction' | 'notice' | 'usage'
   readonly author: 'person' | 'program' | 'model' | 'client'
   readonly text: string
   readonly tool?: ToolRun | null
@@ -212,6 +282,23 @@ export interface DayOfRuns {
   readonly cancelled: number
   /** Running, waiting or paused. */
   readonly active: number
+}
+
+/** Lines that follow each other. heading: the function that they are in, as git finds it. */
+export interface DiffHunk {
+  readonly oldStart: number
+  readonly newStart: number
+  readonly heading: string
+  readonly lines: ReadonlyArray<DiffLine>
+}
+
+/** A line of a diff. old, new: its numbers; None on the side where it isn't. no_newline: whether the file ends with it and without a line break. */
+export interface DiffLine {
+  readonly kind: 'same' | 'added' | 'removed'
+  readonly text: string
+  readonly old: number | null
+  readonly new: number | null
+  readonly noNewline: boolean
 }
 
 /** A transition from one phase to another, and whether it is always taken or only sometimes. */
@@ -253,6 +340,14 @@ export interface Failure {
   readonly error: Problem
 }
 
+/** One file's diff. cut: whether hunks are missing because it is too long. */
+export interface FileChanges {
+  readonly file: ChangedFile
+  readonly base: ComparedTo
+  readonly hunks: ReadonlyArray<DiffHunk>
+  readonly cut: boolean
+}
+
 /** What a tool changed in a file: a unified diff without its header, or "" if it is unknown. */
 export interface FileEdit {
   readonly path: string
@@ -287,7 +382,7 @@ export interface ForkResult {
 /** An item that has what was searched for. at_cursor: `before` of a page that ends with it. */
 export interface FoundItem {
   readonly id: string
-  readonly kind: 'prompt' | 'reply' | 'thinking' | 'tool' | 'compaction' | 'notice'
+  readonly kind: 'prompt' | 'reply' | 'thinking' | 'tool' | 'compaction' | 'notice' | 'usage'
   readonly at: string | null
   readonly excerpt: string
   readonly atCursor: string
@@ -663,6 +758,16 @@ export interface ProcessRequest {
   readonly [further: string]: unknown
 }
 
+/** The pull request of the branch, as `gh` knows it. at: when it was read. */
+export interface PullRequest {
+  readonly number: number
+  readonly title: string
+  readonly url: string
+  readonly state: 'open' | 'draft' | 'merged' | 'closed'
+  readonly checks: ReadonlyArray<CheckRun>
+  readonly at: string
+}
+
 /** One question to a person, with one id for life. */
 export interface QuestionInteraction {
   readonly id: string
@@ -990,6 +1095,15 @@ export interface ToolRun {
   readonly subagent: string | null
 }
 
+/** A turn of the session, of which the working tree at its start is known. id: for `since`. at: when it started. late: how many milliseconds later its snapshot was taken. partial: how many files were too large or too many for the snapshot. */
+export interface TurnMark {
+  readonly id: string
+  readonly at: string
+  readonly late: number
+  readonly prompt: string | null
+  readonly partial: number
+}
+
 /** The answer to an approval or a confirmation, or its default after the deadline. */
 export interface VerdictResponse {
   readonly value?: 'yes' | 'no'
@@ -1116,4 +1230,24 @@ export interface WorkflowVersion {
 /** The workflows that a server runs. */
 export interface Workflows {
   readonly workflows: ReadonlyArray<Workflow>
+}
+
+/** What changed in a working tree. root: its folder. branch: None if none is checked out (`detached`), or the repository is empty. ahead, behind: commits, compared with `upstream`. state: an operation that is not finished. more: files that the list leaves out. commits: since the session started, newest first; more_commits: others. turns: newest last. snapshot_at: when the base was recorded. */
+export interface WorktreeChanges {
+  readonly root: string
+  readonly branch: string | null
+  readonly detached: boolean
+  readonly upstream: string | null
+  readonly ahead: number
+  readonly behind: number
+  readonly state: 'rebase' | 'merge' | 'cherry_pick' | 'revert' | 'bisect' | 'apply' | null
+  readonly base: ComparedTo
+  readonly files: ReadonlyArray<ChangedFile>
+  readonly more: number
+  readonly turns: ReadonlyArray<TurnMark>
+  readonly commits: ReadonlyArray<CommitMade>
+  readonly moreCommits: number
+  readonly snapshotAt: string | null
+  readonly readAt: string
+  readonly pullRequest?: PullRequest | null
 }

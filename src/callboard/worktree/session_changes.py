@@ -1,0 +1,218 @@
+"""What a session changed in its working tree: the list, one file, and comments on lines."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Final
+
+from callboard.errors import NotFound, ValidationError, WorktreeUnreadable
+from callboard.worktree.changes import (
+    MOST_COMMITS,
+    MOST_TURNS,
+    CommentMessage,
+    CommitMade,
+    ComparedTo,
+    FileChanges,
+    LineComment,
+    TurnMark,
+    WorktreeChanges,
+)
+from callboard.worktree.comments import CommentedFile, message_of
+from callboard.worktree.comparison import Comparison
+from callboard.worktree.git import Deadline, paths_shown_as
+from callboard.worktree.records import COMMIT_FORMAT, commits
+from callboard.worktree.repository import CheckedOut, Repository, checked_out, find_repository
+from callboard.worktree.snapshots import SessionMarks, SnapshotStore, TreeMark
+from callboard.worktree.workbench import Workbench, workbench
+
+TIME_LIMIT: Final = 12.0
+"""Seconds that a list or a diff may take: less than a machine has for a command."""
+_NO_SNAPSHOT: Final = "There is no snapshot of this session, so this compares with the last commit."
+_ELSEWHERE: Final = (
+    "The session works in another working tree now, so this compares with the last commit there."
+)
+_LOST: Final = "The snapshot can't be read anymore, so this compares with the last commit."
+_STARTED_BEFORE: Final = "The session started before its first snapshot."
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesRequest:
+    """Which changes are wanted. folder: where the session works. since: as in the HTTP API."""
+
+    session_id: str
+    folder: str
+    since: str = "session"
+
+
+class SessionChanges:
+    """Reads what sessions of this machine changed. Its methods block: call them in a thread."""
+
+    def __init__(self, store: SnapshotStore, time_limit: float = TIME_LIMIT) -> None:
+        self._store = store
+        self._time_limit = time_limit
+
+    def list(self, request: ChangesRequest, now_ms: int) -> WorktreeChanges:
+        """All files that differ, and what is known about the branch.
+
+        WorktreeUnreadable if git can't read the folder.
+        """
+        with self._reading(request) as read:
+            found = read.comparison.files()
+            head, marks = read.head, read.marks
+            first = marks.marks[0].commit if marks.marks else head.commit
+            made, others = _commits(read.bench, first, head.commit)
+            ahead, behind = _distance(read.bench, head)
+            return WorktreeChanges(
+                root=read.repository.root,
+                branch=head.branch,
+                detached=head.detached,
+                upstream=head.upstream,
+                ahead=ahead,
+                behind=behind,
+                state=read.repository.operation(),
+                base=read.base,
+                files=found.files,
+                more=found.more,
+                turns=[_turn(one) for one in marks.turns[-MOST_TURNS:]],
+                commits=made,
+                more_commits=others,
+                snapshot_at=read.base.at and read.base.at + read.base.late,
+                read_at=now_ms,
+            )
+
+    def file(self, request: ChangesRequest, path: str, old_path: str | None = None) -> FileChanges:
+        """One file's diff; NotFound if it doesn't differ. old_path: where it was, if elsewhere."""
+        paths = paths_shown_as(path)
+        if old_path is not None:
+            paths += paths_shown_as(old_path)
+        with self._reading(request) as read:
+            found = [one for one in read.comparison.files(paths).files if one.path == path]
+            if not found:
+                raise NotFound(f"{path!r} is not among the changed files.", path=path)
+            if found[0].too_large or found[0].lfs:
+                return FileChanges(found[0], read.base, [])
+            diff = read.comparison.diff(paths)
+            file = replace(found[0], binary=found[0].binary or diff.binary)
+            return FileChanges(file, read.base, diff.hunks, diff.cut)
+
+    def comments(self, request: ChangesRequest, comments: Sequence[LineComment]) -> CommentMessage:
+        """Comments on lines as one message. Those whose line has changed since are marked."""
+        with self._reading(request) as read:
+            files = {path: _commented(read, path) for path in {one.path for one in comments}}
+        return message_of(comments, files)
+
+    # ------------------------------------------------------------------ reading
+
+    @contextmanager
+    def _reading(self, request: ChangesRequest) -> "Generator[_Reading]":
+        deadline = Deadline(self._time_limit)
+        repository = find_repository(request.folder, deadline)
+        head = checked_out(repository, deadline)
+        marks = self._store.marks(request.session_id)
+        mark, note = _base(request.since, marks, repository)
+        stored = self._store.objects(request.session_id)
+        own = self._store.ready()
+        with workbench(repository, own, deadline, stored=stored, head=head.commit) as bench:
+            comparison, base = _compared(bench, mark, note, head)
+            yield _Reading(repository, head, marks, bench, comparison, base)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What is open while changes are read."""
+
+    repository: Repository
+    head: CheckedOut
+    marks: SessionMarks
+    bench: Workbench
+    comparison: Comparison
+    base: ComparedTo
+
+
+def _base(
+    since: str, marks: SessionMarks, repository: Repository
+) -> tuple[TreeMark | None, str | None]:
+    """The snapshot to compare with, or why it is the last commit instead."""
+    if since == "commit":
+        return None, None
+    if since == "session":
+        mark = marks.marks[0] if marks.marks else None
+    elif since == "turn":
+        mark = marks.marks[-1] if marks.marks else None
+    elif since.isdecimal():
+        mark = marks.find(since)
+        if mark is None:
+            raise NotFound(f"There is no turn {since[:20]!r} among the snapshots.")
+    else:
+        raise ValidationError(
+            "since: expected session, turn, commit or the id of a turn.", field="since"
+        )
+    if mark is None:
+        why = "" if marks.missed is None else f" It was not possible: {marks.missed}"
+        return None, _NO_SNAPSHOT + why
+    if mark.root != repository.root:
+        return None, _ELSEWHERE
+    is_late = since == "session" and mark.kind != "session"
+    return mark, _STARTED_BEFORE if is_late else None
+
+
+def _compared(
+    bench: Workbench, mark: TreeMark | None, note: str | None, head: CheckedOut
+) -> tuple[Comparison, ComparedTo]:
+    if mark is not None:
+        try:
+            return Comparison(bench, mark.tree), _told(mark, note)
+        except WorktreeUnreadable:
+            if not bench.git.deadline.left:
+                raise
+            note = _LOST
+    base = ComparedTo("commit", head.commit, commit=head.commit, note=note)
+    return Comparison(bench, head.commit), base
+
+
+def _told(mark: TreeMark, note: str | None) -> ComparedTo:
+    late = max(0, mark.taken_ms - mark.at_ms)
+    return ComparedTo(mark.kind, mark.id, mark.at_ms, late, mark.partial, mark.commit, note)
+
+
+def _turn(mark: TreeMark) -> TurnMark:
+    late = max(0, mark.taken_ms - mark.at_ms)
+    return TurnMark(mark.id, mark.at_ms, late, mark.prompt, mark.partial)
+
+
+def _commits(bench: Workbench, first: str | None, head: str | None) -> tuple[list[CommitMade], int]:
+    """Commits that were made since one, and how many others there are."""
+    if head is None or head == first:
+        return [], 0
+    span = head if first is None else f"{first}..{head}"
+    options = ("-z", "--no-show-signature", f"--format={COMMIT_FORMAT}", f"-n{MOST_COMMITS}")
+    try:
+        made = commits(bench.git.records("log", *options, span, "--"))
+        count = int(bench.git.output("rev-list", "--count", span, "--"))
+    except (WorktreeUnreadable, ValueError):
+        if not bench.git.deadline.left:
+            raise
+        return [], 0  # What was checked out then is gone by now.
+    return made, max(0, count - len(made))
+
+
+def _distance(bench: Workbench, head: CheckedOut) -> tuple[int, int]:
+    """How many commits the branch is ahead of its upstream, and behind."""
+    if head.commit is None or head.upstream_commit is None:
+        return 0, 0
+    span = f"{head.commit}...{head.upstream_commit}"
+    told = (bench.git.line("rev-list", "--left-right", "--count", span, "--") or "").split()
+    return (int(told[0]), int(told[1])) if len(told) == 2 else (0, 0)
+
+
+def _commented(read: _Reading, path: str) -> CommentedFile:
+    """The lines of a file on both sides; none if it differs no longer."""
+    paths = paths_shown_as(path)
+    found = [one for one in read.comparison.files(paths).files if one.path == path]
+    if not found or found[0].too_large or found[0].lfs:
+        return CommentedFile({}, {})
+    lines = [line for hunk in read.comparison.whole(paths).hunks for line in hunk.lines]
+    return CommentedFile(
+        {line.old: line.text for line in lines if line.old is not None},
+        {line.new: line.text for line in lines if line.new is not None},
+    )
