@@ -169,8 +169,12 @@ def _unchanged(count: int) -> Iterator[Line]:
 
 
 def _given_diff(diff: str) -> CallPart:
-    lines = [line._replace(look=_SIGNS.get(line.text[:1], "plain")) for line in text_lines(diff)]
-    return CallPart([line._replace(lead=INDENT) for line in lines], size_of(diff))
+    return CallPart([line._replace(lead=INDENT) for line in diff_lines(diff)], size_of(diff))
+
+
+def diff_lines(diff: str) -> list[Line]:
+    """The lines of a unified diff, by what they do."""
+    return [line._replace(look=_SIGNS.get(line.text[:1], "plain")) for line in text_lines(diff)]
 
 
 _SIGNS: Final[Mapping[str, Look]] = {"+": "added", "-": "removed"}

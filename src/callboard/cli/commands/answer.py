@@ -9,6 +9,7 @@ import click
 from callboard.board.protocol import Board
 from callboard.cli import options
 from callboard.cli.commands.resume import resume_session, watch_session
+from callboard.cli.conversation import before_question, print_before
 from callboard.cli.edited_input import InputEdit
 from callboard.cli.foreground import Continuation, Foreground
 from callboard.cli.format import one_line
@@ -39,6 +40,7 @@ from callboard.interactions.kinds import is_from_board, manner_of
 from callboard.interactions.outcomes import OUTCOMES, Completion
 from callboard.interactions.records import Interaction
 from callboard.interactions.rulings import declined, said
+from callboard.vendors.conversation import ConversationItem
 
 _SHORT = 200
 
@@ -219,7 +221,14 @@ def _seen(typed: _Typed) -> _Seen:
 def _confirmed(typed: _Typed, edit: InputEdit) -> _Seen:
     """Exactly this question is approved. Nothing stays open while they read or edit."""
     place = typed.place
-    asked = place.ask(lambda board: _find(board, place, typed.question))
+
+    async def look(board: Board) -> tuple[Interaction, list[ConversationItem]]:
+        found = await _find(board, place, typed.question)
+        return found, await before_question(board, found)
+
+    asked, before = place.ask(look)
+    # Standard output may be for a program.
+    print_before(Screen(sys.stderr), before)
     if not edit.is_wanted:
         confirm_yes(place, asked, always=typed.always)
         return _Seen(asked.id)
@@ -227,7 +236,6 @@ def _confirmed(typed: _Typed, edit: InputEdit) -> _Seen:
     lines = [
         line for part in edited_parts(original_input(asked.config), edited) for line in part.lines
     ]
-    # Standard output may be for a program.
     print_lines(Screen(sys.stderr), lines)
     return _Seen(asked.id, edited)
 

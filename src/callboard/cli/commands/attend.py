@@ -30,10 +30,10 @@ from callboard.harness.claim_renewal import Harness, give_back, is_for, is_free,
 from callboard.harness.ending import SessionEnding
 from callboard.harness.preparing import PreparedSession, prepared
 from callboard.harness.recording import EndRecord, recorded
-from callboard.terminals.persons_terminal import PersonsTerminal
 from callboard.harness.tmux_windows import check_tmux
 from callboard.harness.unrecorded import record_leftovers
 from callboard.interactions.records import Interaction
+from callboard.terminals.persons_terminal import PersonsTerminal
 
 _TYPE = "interactive_session"
 _LOOK_AGAIN = 1.0

@@ -1,5 +1,6 @@
 """`callboard inbox`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from callboard.board.plate import Plate
 from callboard.board.protocol import Board
 from callboard.cli import options
 from callboard.cli.answer_commands import ways_to_answer
+from callboard.cli.conversation import before_question, print_before
 from callboard.cli.format import ago, moment, one_line
 from callboard.cli.freshness import Freshness, freshness
 from callboard.cli.lookup import find_question, find_session
@@ -21,6 +23,7 @@ from callboard.display.receipts import answerer, ending
 from callboard.events.moments import from_ms
 from callboard.interactions.assignment import ME, UNASSIGNED
 from callboard.interactions.records import Interaction
+from callboard.vendors.conversation import ConversationItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,8 @@ class _Found(NamedTuple):
     in_terminals: list[Plate]
     """Dialogs of coding agents that only their own terminals can answer."""
     fresh: Freshness | None
+    before: Sequence[ConversationItem] = ()
+    """What led to the one question that is shown."""
 
 
 @click.command("inbox")
@@ -78,7 +83,7 @@ def command(typed: _Typed) -> None:
 
     Long questions are shortened to their first and last lines. With an ID, the question is
     shown even after it was answered, with the receipt of the answer: pending, delivered,
-    overruled or lost.
+    overruled or lost; before an agent's open question, its last messages are shown.
     """
     if typed.mine and typed.unassigned:
         raise click.UsageError("Give --mine or --unassigned, not both.")
@@ -89,6 +94,7 @@ def command(typed: _Typed) -> None:
     screen = Screen()
     if not found.questions and not found.in_terminals:
         screen.line("No matching questions." if typed.is_filtered else "No open questions.")
+    print_before(screen, found.before)
     for one in found.questions:
         _tell(screen, place, one, found.now_ms, typed.full)
     if found.fresh is None:
@@ -105,7 +111,8 @@ async def _look(board: Board, typed: _Typed) -> _Found:
     now_ms = board.clock.now_ms()
     if typed.question is not None:
         one = await find_question(board, typed.place, typed.question)
-        return _Found([one], now_ms, [], None)
+        before = [] if typed.as_json else await before_question(board, one)
+        return _Found([one], now_ms, [], None, before)
     session = "*"
     if typed.session is not None:
         session = (await find_session(board, typed.place, typed.session)).session_id
