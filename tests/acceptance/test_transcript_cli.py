@@ -16,7 +16,7 @@ from callboard.board.hosts import local_host
 from callboard.board.plate import Plate
 from callboard.vendors.agents import VENDORS
 
-PROJECT = "/work/shop"
+PROJECT = "/home/ann/shop"
 
 
 @pytest.fixture

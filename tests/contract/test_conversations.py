@@ -26,7 +26,7 @@ from callboard import Approval, Phase, State, Workflow
 
 flow = Workflow("flow", state=State, phases=[Phase("ask", human=Approval("On?"), terminal=True)])
 """
-PROJECT = "/work/shop"
+PROJECT = "/home/ann/shop"
 
 
 @pytest.fixture(scope="module", autouse=True)

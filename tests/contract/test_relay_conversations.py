@@ -20,7 +20,7 @@ from callboard.errors import (
 from callboard.relay.machine import Machine
 from callboard.vendors.conversation import Window
 
-PROJECT = "/work/shop"
+PROJECT = "/home/ann/shop"
 
 
 @pytest.fixture
@@ -136,5 +136,5 @@ async def test_a_machine_may_send_anything(
     monkeypatch.setattr(Machine, "_transcript", send)
     world.start_relay("read")
     plate = await plate_on(world, agent, transcript)
-    with pytest.raises(HostFailed, match="no conversation"):
+    with pytest.raises(HostFailed, match="else than a conversation"):
         await world.board.conversations.page(plate)

@@ -116,7 +116,7 @@ class PlateConversations:
         window = replace(window, most=min(window.most, MOST_ITEMS))
         if not wait:
             return await self._page(plate, place, window, 0.0, by)
-        # All who wait for the same are told the same. The next one who asks starts anew.
+        # All who wait for the same are told the same. The next one who asks starts again.
         key = (plate_id, place, window)
         task = self._following.get(key)
         if task is None:
@@ -216,7 +216,7 @@ class PlateConversations:
             return await asyncio.to_thread(_read, shape, told.get("value"))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise HostFailed(
-                f"{plate.host_name or plate.host} sent something that is no conversation. Update "
+                f"{plate.host_name or plate.host} sent something else than a conversation. Update "
                 "Callboard there."
             ) from error
 

@@ -13,7 +13,7 @@ from callboard.events.shapes import Key, Millis, Shape, Unsent, camel, read, sen
 from callboard.vendors.reports import Report
 
 NOT_STARTED: Final = "pending:"
-"""What the session id of a client begins with until it says what it is."""
+"""What the session id of a client starts with until it says what it is."""
 LONGEST_TEXT: Final = 500
 """How many characters of a text the board shows."""
 

@@ -125,7 +125,7 @@ async def _show(board: Board, plate: Plate, typed: _Typed) -> None:
 async def _show_so_far(
     conversation: AgentConversation, plate: Plate, printer: ConversationPrinter, typed: _Typed
 ) -> str:
-    """Show it, and return where it goes on."""
+    """Show it, and return where it continues."""
     if typed.whole:
         after = ""
         async for page in conversation.all():
