@@ -63,6 +63,9 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Decide": {
         "inbox": "List open questions, or show one.",
         "answer": "Answer a question.",
+        "say": "Write to a coding agent.",
+        "messages": "List the messages to a coding agent, and change those that wait.",
+        "interrupt": "Stop a coding agent's turn.",
         "assign": "Assign a question to yourself or someone else.",
         "attend": "Work through interactive sessions with a coding agent, one at a time.",
         "transcript": "Print the transcript of an interactive session, if one was kept.",

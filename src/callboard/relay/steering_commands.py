@@ -62,7 +62,10 @@ class SteeringCommands:
         from callboard.vendors.steering import Recipient
 
         recipient = Recipient.from_wire(as_object(data.get("recipient")))
-        return (await self._of(recipient.agent).interrupt(recipient)).to_wire()
+        ways = self._ways_to(recipient.agent)
+        if ways is None:
+            return {"told": False, "note": _no_way(recipient.agent)}
+        return (await ways.interrupt(recipient)).to_wire()
 
     def _of(self, agent: str) -> "Steering":
         ways = self._ways_to(agent)
