@@ -39,7 +39,6 @@ ALONE: dict[str, str] = {
     "terminals.host_process": "it is run as a program",
     "vendors.gemini.transcript": "what a client writes is read in its own package",
     "vendors.conversations": "relays import the readers only when one is needed",
-    "vendors.conversation_search": "each reader of conversations searches in the same way",
 }
 
 

@@ -25,7 +25,7 @@ LARGEST_IMAGE: Final = 400_000
 _MOST_PARTS: Final = 100
 """Edits and images of an item, and values of an object or list in a tool's input."""
 _DEEPEST: Final = 20
-_LONGEST_RECORD: Final = 80_000
+_LONGEST_RECORD: Final = 160_000
 
 
 def assembled(parts: Iterable[ConversationItem]) -> list[ConversationItem]:

@@ -8,11 +8,13 @@ from callboard.vendors.claude import conversation as claude
 from callboard.vendors.codex import conversation as codex
 from callboard.vendors.conversation import ConversationPlace, ConversationReader
 from callboard.vendors.gemini import conversation as gemini
+from callboard.vendors.opencode import conversation as opencode
 
 _READERS: Final[Mapping[str, Callable[[ConversationPlace], ConversationReader]]] = {
     "claude": claude.conversation,
     "codex": codex.conversation,
     "gemini": gemini.conversation,
+    "opencode": opencode.conversation,
 }
 
 
