@@ -38,6 +38,7 @@ ALONE: dict[str, str] = {
     "events.standard_json": "a relay runs without installed packages",
     "terminals.host_process": "it is run as a program",
     "vendors.gemini.transcript": "what a client writes is read in its own package",
+    "vendors.opencode.database": "how it is opened is apart from what is read in it",
     "vendors.conversations": "relays import the readers only when one is needed",
 }
 

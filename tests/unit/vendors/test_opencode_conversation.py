@@ -1,7 +1,6 @@
 """Conversations in opencode's database, as the real client writes it."""
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -292,7 +291,7 @@ def test_reading_creates_and_changes_nothing(tmp_path: Path):
     before = path.read_bytes()
     reader = conversation_reader("opencode", ConversationPlace(SESSION, str(path), "/"))
     assert reader.page(Window()).items
-    assert os.listdir(tmp_path) == [path.name]
+    assert list(tmp_path.iterdir()) == [path]
     assert path.read_bytes() == before
 
 
