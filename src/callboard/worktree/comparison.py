@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -104,7 +104,10 @@ class Comparison:
                 compared.append(one)
             else:
                 named.append(one)
-        return _Chosen(compared, named, more)
+        replaced = _replaced(compared)
+        kept = [one for one in compared if one.path not in replaced]
+        named += [one for one in compared if one.path in replaced]
+        return _Chosen(kept, named, more)
 
     def _is_stored_stub(self, one: Candidate) -> bool:
         """Whether a snapshot has a stub for this file, and it is still the same."""
@@ -156,6 +159,22 @@ class Comparison:
         return frozenset(shown_path(path) for path, value in found if value == _LFS)
 
 
+def _replaced(compared: Sequence[Candidate]) -> set[bytes]:
+    """Files that are gone because a folder has their name, or a file that of their folder.
+
+    An index can't have both.
+    """
+    new = {one.path for one in compared if one.mode == NO_FILE}
+    gone = {one.path for one in compared if one.status == "deleted"}
+    by_file = {path for path in gone if not new.isdisjoint(_folders(path))}
+    return by_file | {folder for path in new for folder in _folders(path) if folder in gone}
+
+
+def _folders(path: bytes) -> Iterator[bytes]:
+    while path := path.rpartition(b"/")[0]:
+        yield path
+
+
 def _compared(git: Git) -> tuple[list[RawChange], dict[bytes, LineCount]]:
     changes: list[RawChange] = []
     counts: dict[bytes, LineCount] = {}
@@ -195,7 +214,7 @@ def _named(one: Candidate, state: FileState | None) -> ChangedFile:
         added=None,
         removed=None,
         submodule=one.submodule,
-        too_large=not one.submodule,
+        too_large=not one.submodule and one.status != "deleted",
     )
 
 
