@@ -24,6 +24,10 @@ class Transcript:
     def prompt(self, content: str | list[dict[str, Any]], kind: str = "human") -> None:
         self._write("user", content, origin={"kind": kind})
 
+    def prompt_from_peer(self, content: str, id: str) -> None:
+        """A prompt that came through the client's inbox."""
+        self._write("user", content, origin={"kind": "peer", "msg_id": id})
+
     def reply(self, text: str) -> None:
         self._write("assistant", [{"type": "text", "text": text}])
 

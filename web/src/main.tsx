@@ -17,6 +17,7 @@ import './styles/prompts.css'
 import './styles/board.css'
 import './styles/diffs.css'
 import './styles/conversation.css'
+import './styles/messages.css'
 import './styles/palette.css'
 
 applyTheme()

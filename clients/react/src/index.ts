@@ -5,7 +5,7 @@ export type {
   InteractiveSessionResult,
   Schema,
 } from './hooks/interactive.js'
-export { type UseBoardResult, useBoard } from './hooks/useBoard.js'
+export { type UseBoardResult, useBoard, useBoard as usePlates } from './hooks/useBoard.js'
 export {
   type UseConversationOptions,
   type UseConversationResult,
@@ -20,6 +20,7 @@ export {
 } from './hooks/useHumanInteractive.js'
 export { type UseInboxResult, useInbox } from './hooks/useInbox.js'
 export { type UseInteractionResult, useInteraction } from './hooks/useInteraction.js'
+export { type UseMessagesResult, useMessages } from './hooks/useMessages.js'
 export { type UsePlateEventsResult, usePlateEvents } from './hooks/usePlateEvents.js'
 export { type UseSessionResult, useSession } from './hooks/useSession.js'
 export { type UseSessionsResult, useSessions } from './hooks/useSessions.js'

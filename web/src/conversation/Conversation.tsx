@@ -1,5 +1,6 @@
 import { CallboardError, type FoundItem, useConversation } from '@callboard/react'
-import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
+import { Composer } from '../messages/Composer'
 import { Problem } from '../parts/Problem'
 import { visible } from '../parts/visible'
 import { useParameter } from '../router/navigation'
@@ -15,24 +16,22 @@ import { linkedItem } from './words'
 
 interface Props {
   readonly plate: Plate
-  /** What stands below the messages. */
-  readonly children?: ReactNode
 }
 
-/** A coding agent's conversation, for those who may read it. */
-export function Conversation({ plate, children }: Props) {
+/** A coding agent's conversation and messages to it, for those who may read and write there. */
+export function Conversation({ plate }: Props) {
   const mayRead = useMayOperate()
   if (mayRead === null) return <p className="panel__body quiet">{text.loading}</p>
   if (!mayRead) return <p className="notice conversation__needs">{text.needsOperate}</p>
   return (
     <>
       <Read plate={plate} />
-      {children}
+      <Composer plate={plate} />
     </>
   )
 }
 
-function Read({ plate }: Pick<Props, 'plate'>) {
+function Read({ plate }: Props) {
   const { plateId } = plate
   const [at, setAt] = useParameter('at')
   const [linked, setLinked] = useState(() => linkedItem(window.location.hash))

@@ -157,6 +157,20 @@ export interface CallboardClient {
     query: { readonly cursor: string; readonly subagent?: string | undefined },
     signal?: AbortSignal,
   ): Promise<wire.ConversationItem>
+  /** The messages to a coding agent with their receipts, and how it can be reached now. */
+  getMessages(plateId: string, signal?: AbortSignal): Promise<wire.PlateMessages>
+  /** Write a message to a coding agent: for its next opportunity, or for the end of its turn. */
+  sendMessage(plateId: string, message: wire.MessageRequest): Promise<wire.PlateMessage>
+  /** Change or move a message that is still queued. before: the message that it goes before. */
+  changeMessage(
+    plateId: string,
+    messageId: string,
+    change: wire.MessageChange,
+  ): Promise<wire.PlateMessage>
+  /** Take back a message that is still queued. */
+  withdrawMessage(plateId: string, messageId: string): Promise<wire.PlateMessage>
+  /** Stop the agent's turn. */
+  interruptPlate(plateId: string): Promise<wire.PlateInterrupted>
   /** Read a session's events until its end, over as many connections as that takes. */
   follow(sessionId: string, options: StreamOptions): EventStream
   /** Read every event of every session; without `after`, from now on. */
@@ -205,6 +219,7 @@ export function createClient(options: ClientOptions): CallboardClient {
     ...interactions(http),
     ...plates(http),
     ...conversations(http),
+    ...messages(http),
     ...settings(http),
     ...streams(http),
     tail: (id, after) => tailed((listener) => client.follow(id, { ...listener, after })),
@@ -303,6 +318,21 @@ function conversations(http: Transport) {
         { ...query },
         signal,
       ),
+  }
+}
+
+function messages(http: Transport) {
+  const message = (id: string, messageId: string) => plate(id, `/messages/${part(messageId)}`)
+  return {
+    getMessages: (id: string, signal?: AbortSignal) =>
+      http.get<wire.PlateMessages>(plate(id, '/messages'), {}, signal),
+    sendMessage: (id: string, told: wire.MessageRequest) =>
+      http.post<wire.PlateMessage>(plate(id, '/messages'), told),
+    changeMessage: (id: string, messageId: string, change: wire.MessageChange) =>
+      http.patch<wire.PlateMessage>(message(id, messageId), change),
+    withdrawMessage: (id: string, messageId: string) =>
+      http.delete<wire.PlateMessage>(message(id, messageId)),
+    interruptPlate: (id: string) => http.post<wire.PlateInterrupted>(plate(id, '/interrupt')),
   }
 }
 

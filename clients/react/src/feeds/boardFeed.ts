@@ -18,6 +18,8 @@ const SAID = new Set([
   'agent:emitted',
 ])
 
+const MESSAGES = /^(?:message|interrupt)_/
+
 const LISTS = [
   keys.inbox,
   keys.sessions,
@@ -25,6 +27,7 @@ const LISTS = [
   keys.interaction,
   keys.board,
   keys.plateEvents,
+  keys.messages,
   keys.hosts,
 ]
 
@@ -91,7 +94,8 @@ function concerned(event: SerializedEvent): QueryKey[] {
   if (event.name.startsWith('host_')) return [keys.hosts]
   const changed = changesPlate(event)
   const asks = event.name.startsWith('input:')
-  if (!asks && (changed || isPlateEvent(event))) return ofPlate(event, changed)
+  if (!asks && (changed || isPlateEvent(event) || MESSAGES.test(event.name)))
+    return ofPlate(event, changed)
   // A title is in a stream of its own, so that also a session that has ended can be renamed.
   const session = event.name === 'session:titled' ? event.payload.sessionId : event.sessionId
   const found: QueryKey[] = [keys.sessions, [...keys.session, session]]
@@ -103,6 +107,8 @@ function concerned(event: SerializedEvent): QueryKey[] {
 }
 
 function ofPlate(event: SerializedEvent, changed: boolean): QueryKey[] {
-  const own: QueryKey = [...keys.plateEvents, event.sessionId]
-  return changed ? [own, keys.board] : [own]
+  const found: QueryKey[] = [[...keys.plateEvents, event.sessionId]]
+  if (MESSAGES.test(event.name)) found.push([...keys.messages, event.sessionId])
+  if (changed) found.push(keys.board)
+  return found
 }

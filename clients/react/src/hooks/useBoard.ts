@@ -1,6 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useMemo } from 'react'
-import type { AnswerRequest, Interaction, Plate, PlateChange } from '../client/wire.js'
+import type {
+  AnswerRequest,
+  Interaction,
+  MessageRequest,
+  Plate,
+  PlateChange,
+  PlateMessage,
+} from '../client/wire.js'
 import type { ConnectionStatus } from '../feeds/feed.js'
 import { keys } from '../primitives/keys.js'
 import { retry } from '../primitives/queries.js'
@@ -27,6 +34,12 @@ export interface UseBoardResult {
   readonly markSeen: (plateId: string, seen?: boolean) => Promise<Plate>
   /** Take it off the board; a session that starts on it brings it back. */
   readonly dismiss: (plateId: string) => Promise<void>
+  /** Write to it: `now`, at its next opportunity, by default. Needs `operate`. */
+  readonly say: (
+    plateId: string,
+    text: string,
+    when?: MessageRequest['when'],
+  ) => Promise<PlateMessage>
 }
 
 const NONE: ReadonlyArray<Plate> = []
@@ -81,6 +94,11 @@ function useBoardActions() {
     pin: useCallback((id: string, pinned: boolean) => change({ id, change: { pinned } }), [change]),
     markSeen: useCallback((id: string, seen = true) => change({ id, change: { seen } }), [change]),
     dismiss: useCallback((id: string) => dismiss(id), [dismiss]),
+    say: useCallback(
+      (id: string, text: string, when: MessageRequest['when'] = 'now') =>
+        client.sendMessage(id, { text, when }),
+      [client],
+    ),
   }
 }
 

@@ -6,6 +6,7 @@ export const keys = {
   interaction: ['interaction'] as const,
   board: ['board'] as const,
   plateEvents: ['plate-events'] as const,
+  messages: ['messages'] as const,
   hosts: ['hosts'] as const,
   workers: ['workers'] as const,
   workflows: ['workflows'] as const,
