@@ -42,13 +42,17 @@ class KnownItems:
         """Add what follows, or the end; a page of a rewritten transcript replaces everything."""
         if page.restarted or self.after is None:
             self.items, self.before = [], page.before
-        self.items = assembled([*self.items, *page.items])
+        self.items = _shown([*self.items, *page.items])
         self.after = page.after
 
     def add_before(self, page: ConversationPage) -> None:
         """Add what is before it."""
-        self.items = assembled([*page.items, *self.items])
+        self.items = _shown([*page.items, *self.items])
         self.before = page.before
+
+
+def _shown(parts: Sequence[ConversationItem]) -> list[ConversationItem]:
+    return [item for item in assembled(parts) if item.kind != "usage"]
 
 
 def speaker(item: ConversationItem, agent: str) -> str:

@@ -97,6 +97,8 @@ function Content({ item }: Pick<Props, 'item'>) {
       return <Compaction item={item} />
     case 'notice':
       return <Passage bare text={item.text} />
+    case 'usage':
+      return null
   }
 }
 

@@ -25,6 +25,7 @@ export const text = {
     tool: 'Tool call',
     compaction: 'Context compacted',
     notice: 'Notice',
+    usage: 'Tokens used',
   },
   compactedFolded: 'Summary for the agent',
   tool: {

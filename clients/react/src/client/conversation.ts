@@ -80,7 +80,7 @@ function completed(known: ConversationItem, later: ConversationItem): Conversati
 function withResult(call: ToolRun, { result, status, edits, subagent }: ToolRun): ToolRun {
   return {
     ...call,
-    ...{ result, status },
+    ...{ result: result ?? call.result, status },
     edits: edits.length > 0 ? edits : call.edits,
     subagent: subagent ?? call.subagent,
   } as ToolRun

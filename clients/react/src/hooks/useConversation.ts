@@ -49,8 +49,11 @@ export function useConversation(
   const snapshot = () => feed?.state ?? UNREAD_CONVERSATION
   const state = useSyncExternalStore(feed?.subscribe ?? IDLE, snapshot, snapshot)
   const { part, isAtEnd } = state
+  const known = part?.items ?? NONE
+  // What calls of the model took is not a step of the conversation.
+  const items = useMemo(() => known.filter(({ kind }) => kind !== 'usage'), [known])
   return {
-    items: part?.items ?? NONE,
+    items,
     isLoading: state.isLoading && plateId !== null,
     error: state.error,
     hasPreviousPage: part !== null && part.before !== null,
