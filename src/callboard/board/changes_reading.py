@@ -15,6 +15,7 @@ from callboard.worktree.changes import (
     Side,
     WorktreeChanges,
 )
+from callboard.worktree.pull_requests import PullRequests
 from callboard.worktree.session_changes import ChangesRequest, SessionChanges
 from callboard.worktree.snapshots import SnapshotStore
 
@@ -38,7 +39,8 @@ class ChangesReading:
         self._store = store
         self._clock = clock
         self._trusts_folders = trusts_folders
-        self._changes = SessionChanges(store)
+        pull_requests = PullRequests(clock.now_ms)
+        self._changes = SessionChanges(store, pull_requests=pull_requests)
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
     async def list(self, request: ChangesRequest) -> WorktreeChanges:

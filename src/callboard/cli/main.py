@@ -48,6 +48,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Look": {
         "board": "Show every agent and question in the terminal, and answer there.",
         "plates": "List coding agents, those that need you first.",
+        "changes": "Show what a coding agent changed in its working tree.",
         "hosts": "List the machines whose coding agents are on the board, ask one, or remove it.",
         "sessions": "List sessions, newest first.",
         "stats": "Show how runs went: outcomes, durations, tokens.",

@@ -14,12 +14,14 @@ from callboard.worktree.changes import (
     ComparedTo,
     FileChanges,
     LineComment,
+    PullRequest,
     TurnMark,
     WorktreeChanges,
 )
 from callboard.worktree.comments import CommentedFile, message_of
 from callboard.worktree.comparison import Comparison
 from callboard.worktree.git import Deadline, paths_shown_as
+from callboard.worktree.pull_requests import PullRequests
 from callboard.worktree.records import COMMIT_FORMAT, commits
 from callboard.worktree.repository import CheckedOut, Repository, checked_out, find_repository
 from callboard.worktree.snapshots import SessionMarks, SnapshotStore, TreeMark
@@ -45,11 +47,20 @@ class ChangesRequest:
 
 
 class SessionChanges:
-    """Reads what sessions of this machine changed. Its methods block: call them in a thread."""
+    """Reads what sessions of this machine changed. Its methods block: call them in a thread.
 
-    def __init__(self, store: SnapshotStore, time_limit: float = TIME_LIMIT) -> None:
+    pull_requests: those of branches, if they are wanted.
+    """
+
+    def __init__(
+        self,
+        store: SnapshotStore,
+        time_limit: float = TIME_LIMIT,
+        pull_requests: PullRequests | None = None,
+    ) -> None:
         self._store = store
         self._time_limit = time_limit
+        self._pull_requests = pull_requests
 
     def list(self, request: ChangesRequest, now_ms: int) -> WorktreeChanges:
         """All files that differ, and what is known about the branch.
@@ -78,6 +89,7 @@ class SessionChanges:
                 more_commits=others,
                 snapshot_at=read.base.at and read.base.at + read.base.late,
                 read_at=now_ms,
+                pull_request=self._pull_request(read),
             )
 
     def file(self, request: ChangesRequest, path: str, old_path: str | None = None) -> FileChanges:
@@ -102,6 +114,11 @@ class SessionChanges:
         return message_of(comments, files)
 
     # ------------------------------------------------------------------ reading
+
+    def _pull_request(self, read: "_Reading") -> PullRequest | None:
+        if self._pull_requests is None or read.head.branch is None:
+            return None
+        return self._pull_requests.of(read.repository.root, read.head.branch)
 
     @contextmanager
     def _reading(self, request: ChangesRequest) -> "Generator[_Reading]":

@@ -1,0 +1,204 @@
+"""`callboard changes PLATE`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import click
+
+from callboard.board.plate import Plate
+from callboard.board.protocol import Board
+from callboard.cli import options
+from callboard.cli.conversation import find_plate
+from callboard.cli.format import ago, one_line, plural
+from callboard.cli.printing import Cell, print_json, print_table
+from callboard.cli.screen import Screen
+from callboard.cli.targets import Target
+from callboard.errors import PlateNotFound
+from callboard.events.moments import from_ms
+from callboard.worktree.changes import (
+    ChangedFile,
+    ComparedTo,
+    FileChanges,
+    FileStatus,
+    LineKind,
+    PullRequest,
+    WorktreeChanges,
+)
+
+_STYLES: Final[Mapping[FileStatus, str]] = {
+    "added": "done",
+    "deleted": "failed",
+    "conflicted": "failed",
+}
+_SIGNS: Final[Mapping[LineKind, tuple[str, str]]] = {
+    "same": (" ", ""),
+    "added": ("+", "done"),
+    "removed": ("-", "failed"),
+}
+_BASES: Final = {
+    "session": "the start of the session",
+    "turn": "the start of a turn",
+    "commit": "the last commit",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """The command line's values."""
+
+    plate: str
+    since: str
+    file: str | None
+    place: Target
+    as_json: bool
+
+
+@click.command("changes")
+@click.argument("plate", metavar="ID")
+@click.option(
+    "--since",
+    metavar="START",
+    default="session",
+    show_default=True,
+    help="Compare with the start of the `session`, of its last `turn`, of the turn with an id, or "
+    "with the last `commit`.",
+)
+@click.option("--file", metavar="PATH", help="Show the diff of one file, as the list names it.")
+@options.anywhere
+@options.collected(_Typed)
+def command(typed: _Typed) -> None:
+    """Show what a coding agent changed in its working tree.
+
+    ID is that of an agent on the board, or of its session. The working tree is read with git, on
+    the agent's machine; another machine has to allow `read`, and on a server, this needs a token
+    with the scope `operate`.
+    """
+
+    async def show(board: Board) -> None:
+        plate = await _found(board, typed)
+        if typed.file is None:
+            found = await board.changes.list(plate.plate_id, since=typed.since)
+            now = from_ms(board.clock.now_ms())
+            return print_json([found.to_wire()]) if typed.as_json else _print(found, now)
+        file = await _file(board, plate, typed.file, typed.since)
+        return print_json([file.to_wire()]) if typed.as_json else _print_diff(file)
+
+    typed.place.ask(show)
+
+
+async def _found(board: Board, typed: _Typed) -> Plate:
+    plate = await find_plate(board, typed.plate)
+    if plate is None:
+        raise PlateNotFound(
+            f"There is no agent {typed.plate!r}. List them: {typed.place.command('plates')}"
+        )
+    return plate
+
+
+async def _file(board: Board, plate: Plate, path: str, since: str) -> FileChanges:
+    """A file's diff. Where a renamed file was, only the list says."""
+    found = await board.changes.file(plate.plate_id, path, since=since)
+    if found.file.status != "added":
+        return found
+    listed = await board.changes.list(plate.plate_id, since=since)
+    old_path = next((one.old_path for one in listed.files if one.path == path), None)
+    if old_path is None:
+        return found
+    return await board.changes.file(plate.plate_id, path, since=since, old_path=old_path)
+
+
+def _print(found: WorktreeChanges, now: datetime) -> None:
+    screen = Screen()
+    screen.line(*_heading(found))
+    screen.line((_compared(found.base, now), "faint"))
+    if found.base.note:
+        screen.line((one_line(found.base.note), "here"))
+    if found.pull_request is not None:
+        screen.line(*_chip(found.pull_request))
+    if not found.files:
+        return screen.line("No files changed.")
+    print_table(screen, ("File", "Status", "Lines", ""), [_row(one) for one in found.files])
+    if found.more:
+        screen.line((f"… and {plural(found.more, 'other file')}.", "faint"))
+    for commit in found.commits:
+        screen.line((commit.id[:8], "faint"), f"  {one_line(commit.subject)}")
+    if found.more_commits:
+        screen.line((f"… and {plural(found.more_commits, 'other commit')}.", "faint"))
+    return None
+
+
+def _heading(found: WorktreeChanges) -> Sequence[Cell]:
+    branch = "No branch is checked out" if found.detached else f"On {found.branch}"
+    told: list[Cell] = [(branch, "name")]
+    if found.upstream is not None:
+        told.append(f", {found.ahead} ahead of {found.upstream} and {found.behind} behind")
+    if found.state is not None:
+        told.append((f". A {found.state.replace('_', '-')} is not finished", "here"))
+    return [*told, "."]
+
+
+def _compared(base: ComparedTo, now: datetime) -> str:
+    at = "" if base.at is None else f", {ago(from_ms(base.at), now)}"
+    late = f", recorded {base.late / 1000:.1f} s later" if base.late >= 1000 else ""
+    partial = f", without {plural(base.partial, 'large file')}" if base.partial else ""
+    return f"Compared with {_BASES[base.kind]}{at}{late}{partial}."
+
+
+def _chip(told: PullRequest) -> Sequence[Cell]:
+    failed = [one.name for one in told.checks if one.state == "failed"]
+    pending = sum(one.state == "pending" for one in told.checks)
+    checks: Cell = ("checks passed", "done") if told.checks else "no checks"
+    if failed:
+        checks = (f"failed: {', '.join(failed)}", "failed")
+    elif pending:
+        checks = (f"{plural(pending, 'check')} running", "here")
+    return f"Pull request #{told.number} ({told.state}): {told.title} {told.url}  ", checks
+
+
+def _row(file: ChangedFile) -> Sequence[Cell]:
+    old = "" if file.old_path is None else f"{one_line(file.old_path)} → "
+    lines = "" if file.added is None else f"+{file.added} -{file.removed}"
+    notes = [
+        word
+        for word, is_so in (
+            ("staged", file.staged and not file.unstaged),
+            ("partly staged", file.staged and file.unstaged),
+            ("committed", not file.staged and not file.unstaged),
+            ("binary", file.binary and not file.lfs),
+            ("submodule", file.submodule),
+            ("Git LFS", file.lfs),
+            ("too large to compare", file.too_large),
+        )
+        if is_so
+    ]
+    status = file.status.replace("_", " ")
+    style = _STYLES.get(file.status, "")
+    return (old + one_line(file.path), (status, style), lines, (", ".join(notes), "faint"))
+
+
+def _print_diff(found: FileChanges) -> None:
+    screen, file = Screen(), found.file
+    screen.line((one_line(file.path), "name"), f"  {file.status.replace('_', ' ')}")
+    if not found.hunks:
+        return screen.line(_why_none(file))
+    for hunk in found.hunks:
+        at = f"@@ -{hunk.old_start} +{hunk.new_start} @@"
+        screen.line((f"{at} {one_line(hunk.heading)}".rstrip(), "command"))
+        for line in hunk.lines:
+            sign, style = _SIGNS[line.kind]
+            screen.line((f"{sign}{line.text}", style))
+            if line.no_newline:
+                screen.line(("\\ No line break at the end of the file", "faint"))
+    if found.cut:
+        screen.line(("… The rest of the diff is left out.", "here"))
+    return None
+
+
+def _why_none(file: ChangedFile) -> str:
+    if file.too_large:
+        return "The file is too large, or can't be read."
+    if file.lfs:
+        return "Git LFS has its content."
+    return "The file is binary." if file.binary else "Its lines are the same."
