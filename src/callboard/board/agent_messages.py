@@ -6,7 +6,7 @@ otherwise the log refuses it, and they are read again.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from callboard.board.host_requests import words
 from callboard.board.message_queue import MessageQueue
@@ -28,10 +28,9 @@ from callboard.events.envelope import NewEvent
 from callboard.events.event_name import Entry
 from callboard.events.payloads.messages import MessageTiming
 from callboard.events.rows import Query
-from callboard.events.shapes import read
 from callboard.ids import event_id, short_id
 from callboard.log.protocol import EventLog, Writing
-from callboard.vendors.steering import Reach, Recipient
+from callboard.vendors.steering import Reach, Recipient, Way
 
 MOST_PAST: Final = 50
 """How many messages that were delivered, withdrawn or lost are listed."""
@@ -149,8 +148,9 @@ class AgentMessages:
             return Reach(None, authority=False, note=note)
         except CallboardError as error:
             return Reach(None, authority=False, note=error.message)
-        known = read(Reach, found)
-        return replace(known, note=known.note and words(known.note))
+        # A machine may send anything.
+        way = next((one for one in get_args(Way) if one == found.get("way")), None)
+        return Reach(way, found.get("authority") is True, words(found.get("note")) or None)
 
     async def unseen(self, plate_id: str, since_ms: int) -> Sequence[PlateMessage]:
         """The messages that were delivered since then, and of which nothing shows who saw them."""

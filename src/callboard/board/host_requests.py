@@ -77,6 +77,7 @@ class HostRequests:
         self._open: dict[str, HostRequest] = {}
         self._waiting: dict[str, asyncio.Future[Object]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._arrivals: list[Callable[[], object]] = []
 
     # ------------------------------------------------------------------ asking
 
@@ -138,6 +139,11 @@ class HostRequests:
         """The machines that are connected here at the moment."""
         return self._deliver.keys()
 
+    def on_arrival(self, notify: Callable[[], object]) -> Callable[[], None]:
+        """Call `notify` when a machine has connected here; returns a function that stops it."""
+        self._arrivals.append(notify)
+        return lambda: self._arrivals.remove(notify)
+
     async def serve(self, host_id: str, deliver: Deliver) -> None:
         """A machine is connected here: send what waits for it, and what will be asked."""
         self.leave(host_id)
@@ -149,6 +155,8 @@ class HostRequests:
         for request in [one for one in self._open.values() if one.host == host_id]:
             self._send(request)
         await self._look(host_id)
+        for notify in [*self._arrivals]:
+            notify()
 
     def leave(self, host_id: str) -> None:
         """A machine is not connected here anymore."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from callboard.board.agent_messages import AgentMessages
@@ -45,19 +45,28 @@ class MessageDelivery:
         self._news = asyncio.Event()
         self._plate_tasks: dict[str, asyncio.Task[None]] = {}
         self._finding: asyncio.Task[None] | None = None
-        self._unsubscribe: Callable[[], None] | None = None
+        self._deliveries: dict[str, tuple[PlateDelivery, asyncio.Event]] = {}
+        self._unsubscribe: Sequence[Callable[[], None]] = ()
 
     def start(self) -> None:
         """Deliver what is queued, and what will be."""
-        self._unsubscribe = self._log.on_change(None, lambda head: self._news.set())
+        self._unsubscribe = (
+            self._log.on_change(None, lambda head: self._news.set()),
+            self._hosts.requests.on_arrival(self._wake),
+        )
         self._finding = asyncio.create_task(self._find_all())
 
     async def stop(self) -> None:
         """Stop. What is on its way is followed by the next server."""
-        if self._unsubscribe is not None:
-            self._unsubscribe()
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
         await end([*self._plate_tasks.values(), *([self._finding] if self._finding else [])])
         self._finding = None
+
+    def _wake(self) -> None:
+        for delivery, changed in self._deliveries.values():
+            delivery.end_pause()
+            changed.set()
 
     async def _find_all(self) -> None:
         """Look for plates with messages after each commit; rest while there is none."""
@@ -87,6 +96,7 @@ class MessageDelivery:
     async def _deliver(self, plate_id: str) -> None:
         delivery = PlateDelivery(plate_id, self._plates, self._messages, self._hosts, self._clock)
         changed = asyncio.Event()
+        self._deliveries[plate_id] = delivery, changed
         unsubscribe = self._log.on_change(plate_id, lambda head: changed.set())
         is_held = False
         try:
@@ -101,6 +111,7 @@ class MessageDelivery:
                     await self._clock.sleep(min(pause, AT_MOST_EVERY))
             await self._log.server_state.release(_KIND, plate_id)
         finally:
+            del self._deliveries[plate_id]
             unsubscribe()
 
     async def _hold(self, plate_id: str, delivery: PlateDelivery) -> bool:

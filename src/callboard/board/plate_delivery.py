@@ -5,14 +5,20 @@ most once, so a server that finds such a message after a crash asks for the same
 is done now, or was done before, and then only what the client shows decides.
 """
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Final
+from typing import Final, get_args
 
-from callboard.board.agent_messages import AgentMessages, is_asking, is_between_turns, recipient_of
-from callboard.board.host_requests import words
-from callboard.board.message_queue import MessageQueue
+from callboard.board.agent_messages import (
+    AgentMessages,
+    Decide,
+    is_asking,
+    is_between_turns,
+    recipient_of,
+)
+from callboard.board.host_requests import number, words
+from callboard.board.message_queue import Arrival
 from callboard.board.messages import PlateMessage
 from callboard.board.plate import Plate
 from callboard.board.plates import Plates
@@ -28,8 +34,9 @@ from callboard.errors import (
 from callboard.events import messages as events
 from callboard.events.event_name import Entry
 from callboard.events.json_values import Object
-from callboard.events.shapes import read
-from callboard.vendors.steering import MessageHandover, Outgoing, Sighting
+from callboard.vendors.steering import Outgoing
+
+_log = logging.getLogger(__name__)
 
 REST: Final = 60.0
 """Seconds until the next look if nothing happens on the plate."""
@@ -41,7 +48,8 @@ SHOWS_WITHIN: Final = 30.0
 """Seconds after a turn in which a client shows what it was given."""
 ENDS_WITHIN: Final = 5.0
 """Seconds after the end of a session in which its transcript may still grow."""
-_LOOKED_WITHIN: Final = 5.0
+LOOKED_WITHIN: Final = 5.0
+SAID_WITHIN: Final = 15.0
 _WAY_OF_HOOKS: Final = ("hook", "rewake")
 """A hook takes the message when it runs next, however late that is."""
 
@@ -88,6 +96,10 @@ class PlateDelivery:
     def follow(self, message: PlateMessage) -> None:
         """Find out whether a message that was delivered is seen."""
         self._arrived[message.id] = message
+
+    def end_pause(self) -> None:
+        """Try again at once: a machine can be reached that couldn't."""
+        self._not_before = 0.0
 
     async def step(self) -> float | None:
         """Do what can be done now; returns after how many seconds to look again at the latest.
@@ -155,7 +167,9 @@ class PlateDelivery:
         is_first = attempt.is_ours and not attempt.was_asked
         attempt.was_asked = True
         try:
-            found = await self._hosts.ask(plate.host, "say", data, by=message.by, id=id)
+            found = await self._hosts.ask(
+                plate.host, "say", data, within=SAID_WITHIN, by=message.by, id=id
+            )
         except HostTimedOut as error:
             attempt.is_done = "was_asked" in error.context
             return 0.0 if attempt.is_done else self._pause(plate)
@@ -167,18 +181,19 @@ class PlateDelivery:
             if is_first and not attempt.is_done:
                 return await self._return(plate, message, error.message)
             return 0.0 if attempt.is_done else self._pause(plate)
-        return await self._handed(plate, message, attempt, read(MessageHandover, found))
+        return await self._handed(plate, message, attempt, found)
 
     async def _handed(
-        self, plate: Plate, message: PlateMessage, attempt: _Attempt, given: MessageHandover
+        self, plate: Plate, message: PlateMessage, attempt: _Attempt, found: Object
     ) -> float:
-        note = words(given.note) or None
-        if given.result == "untouched":
+        # A machine may send anything. What is not known is decided by evidence.
+        note, result = words(found.get("note")) or None, found.get("result")
+        if result == "untouched":
             return await self._return(plate, message, note)
         attempt.is_done = True
         self._failures = 0
         self._handed_at = self._clock.now_ms()
-        if given.result == "held":
+        if result == "held":
             told = {"id": message.id} | ({} if note is None else {"note": note})
             await self._take(message, Entry(events.HELD, told))
         return 0.0
@@ -210,22 +225,26 @@ class PlateDelivery:
 
     async def _look(self, plate: Plate, message: PlateMessage, attempt: _Attempt) -> float | None:
         """Look at what the client shows; returns when to look again, None if it showed enough."""
+        data = _asked(plate, message)
+        found: Object = {}
         try:
-            data = _asked(plate, message)
-            found = await self._hosts.ask(plate.host, "look", data, within=_LOOKED_WITHIN)
-            sighting = read(Sighting, found)
-        except CallboardError:
-            sighting = Sighting(None)
+            found = await self._hosts.ask(plate.host, "look", data, within=LOOKED_WITHIN)
+        except StoreError:
+            raise
+        except CallboardError as error:
+            _log.debug("A message could not be looked for: %s", error)
         attempt.looks += 1
-        if sighting.status in ("delivered", "seen"):
-            arrive = partial(_arrive, message, sighting)
-            await self._record(arrive, message.id)
-            if sighting.status == "delivered":
+        told = found.get("status")
+        status = next((one for one in get_args(Arrival) if one == told), None)
+        if status is not None:
+            at = number(found["atMs"]) if isinstance(found.get("atMs"), int) else None
+            await self._record(lambda queue: queue.arrive(message, status, at), message.id)
+            if status == "delivered":
                 self._arrived[message.id] = replace(message, status="delivered")
             else:
                 self._arrived.pop(message.id, None)
             return None if message.status in ("handed", "held") else _next_look(attempt)
-        if sighting.status == "refused":
+        if told == "refused":
             await self._take(message, events.LOST({"id": message.id, "reason": _REFUSED}))
             return None
         return _next_look(attempt)
@@ -258,9 +277,7 @@ class PlateDelivery:
     async def _take(self, message: PlateMessage, told: Entry) -> None:
         await self._record(lambda queue: [queue.take(message, told)], message.id)
 
-    async def _record(
-        self, decide: Callable[[MessageQueue], list[Entry | None]], message_id: str | None = None
-    ) -> Sequence[Entry]:
+    async def _record(self, decide: Decide, message_id: str | None = None) -> Sequence[Entry]:
         return await self._messages.record(self._id, decide, message_id)
 
 
@@ -285,12 +302,6 @@ def _asked(plate: Plate, message: PlateMessage) -> Object:
     recipient = recipient_of(plate, message.session)
     outgoing = Outgoing(message.id, message.text, message.when, message.by)
     return {"recipient": recipient.to_wire(), "message": outgoing.to_wire()}
-
-
-def _arrive(message: PlateMessage, found: Sighting, queue: MessageQueue) -> list[Entry | None]:
-    if found.status != "delivered" and found.status != "seen":
-        return []
-    return [*queue.arrive(message, found.status, found.at_ms)]
 
 
 def _next_look(attempt: _Attempt) -> float:
