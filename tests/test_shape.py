@@ -36,6 +36,8 @@ ALONE: dict[str, str] = {
     "server.routes.status": "routes have one module for each resource",
     "log.postgres.owners": "each part of a log's contract has its module",
     "events.standard_json": "a relay runs without installed packages",
+    "client.starting": "each part of the board has its client",
+    "server.routes.starting": "routes have one module for each resource",
     "terminals.host_process": "it is run as a program",
     "vendors.gemini.transcript": "what a client writes is read in its own package",
     "vendors.opencode.database": "how it is opened is apart from what is read in it",

@@ -8,6 +8,7 @@ from callboard.board.pairing import Pairing
 from callboard.board.plate_changes import AgentChanges
 from callboard.board.plates import Plates
 from callboard.board.relay_hosts import HostTraces, RelayHosts
+from callboard.board.starting import PlateStarting
 from callboard.board.tokens import AccessTokens
 from callboard.clock import Clock
 from callboard.log.protocol import EventLog
@@ -25,3 +26,4 @@ class CodingAgents:
         self.messages = AgentMessages(log, self.plates, self.hosts, clock)
         self.conversations = PlateConversations(self.plates, self.hosts, clock)
         self.changes = AgentChanges(self.plates, self.hosts, clock)
+        self.starting = PlateStarting(self.plates, self.hosts, log.path)

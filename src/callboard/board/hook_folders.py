@@ -9,19 +9,24 @@ what came in.
 import json
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from callboard.disk.files import replace
+from callboard.disk.files import read, replace
 from callboard.disk.private import make_own_folder
 from callboard.errors import StoreError
-from callboard.events.json_values import Object, as_object
+from callboard.events.json_values import Object, as_object, as_text
 
 _log = logging.getLogger(__name__)
 
 SUFFIX: Final = ".hooks"
 COUNTED_EVERY: Final = 5.0
 """In seconds: the counters are for people to look at, and each update writes a file."""
+
+
+_LARGEST_RECORD: Final = 16 * 1_048_576
+_MOST_RECORDS: Final = 100
 
 
 def hooks_folder(database: Path) -> Path:
@@ -47,6 +52,18 @@ def full_marker(folder: Path) -> Path:
 def counters_file(folder: Path) -> Path:
     """Counters of what came in, for `callboard hooks status`."""
     return folder / "received.json"
+
+
+def installed_in(hooks: Path) -> list[str]:
+    """The agents whose hooks were installed for a hooks folder, and not removed since."""
+    found: list[str] = []
+    with suppress(OSError):
+        for file in sorted((hooks / "installed").glob("*.json"))[:_MOST_RECORDS]:
+            with suppress(OSError, ValueError):
+                found.append(
+                    as_text(as_object(json.loads(read(file, _LARGEST_RECORD))).get("agent"))
+                )
+    return [one for one in found if one]
 
 
 def make_folders(folder: Path) -> None:

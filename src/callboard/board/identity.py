@@ -67,20 +67,21 @@ class PlateReader:
         if plate.host != self._host().id:
             # Its relay reports the end of a process before anything that came after it.
             is_same = plate.pid == report.pid and _is_process(plate, report)
-            return is_same or plate.status == "closed"
+            return is_same or plate.status in ("closed", "starting")
         # The system knows which processes run. The board does not: one may have died a moment ago,
         # and an agent can report the end of its own session, or another start time of its process.
-        if not is_alive(plate.pid, plate.proc_start):
+        if not is_alive(plate.pid, plate.proc_start) or _has_started(plate, report):
             return True
         return plate.pid == report.pid and is_alive(report.pid, report.proc_start)
 
     async def _announced(self, report: Report) -> Plate | None:
         """The plate that waits for this client, or that its `/clear` left."""
-        if report.client_pid is not None and report.host == self._host().id:
-            line = {one.pid: one.start for one in ancestors(report.client_pid)}
-            started = await self._at(report, Query("plates", one_of=("pid", sorted(line))))
-            for one in started:
-                if one.status == "starting" and line.get(one.pid or 0) == one.proc_start:
+        process = report.client_pid or report.pid
+        if process is not None and report.host == self._host().id:
+            # What was started may have started the client itself, as the scripts of npm do.
+            line = sorted(one.pid for one in ancestors(process))
+            for one in await self._at(report, Query("plates", one_of=("pid", line))):
+                if _has_started(one, report):
                     return one
         if report.project_path is None:
             return None
@@ -102,6 +103,14 @@ class PlateReader:
             return plate
         host = self._host()
         return plate.having(host=host.id, host_name=host.name)
+
+
+def _has_started(plate: Plate, report: Report) -> bool:
+    """Whether what was started for a plate, and waits to be heard of, started this client."""
+    if plate.status != "starting" or plate.agent != report.agent:
+        return False
+    line = ancestors(report.client_pid or report.pid or 0)
+    return any((one.pid, one.start) == (plate.pid, plate.proc_start) for one in line)
 
 
 def _currency(plate: Plate, session_id: str) -> tuple[bool, bool, int]:

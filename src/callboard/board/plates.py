@@ -6,12 +6,14 @@ otherwise the log refuses it, and the plate is read again.
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
+from callboard.board.announcing import Announcement
 from callboard.board.dialogs import dismissed, handed_over, let_wait
 from callboard.board.hook_backlog import NO_BACKLOG, HookBacklog, backlog_in
 from callboard.board.hook_folders import hooks_folder
@@ -26,7 +28,7 @@ from callboard.board.identity import (
     session_key,
     with_process,
 )
-from callboard.board.plate import NOT_STARTED, Plate
+from callboard.board.plate import Plate
 from callboard.board.plate_store import (
     CachedPlate,
     Heard,
@@ -222,30 +224,30 @@ class Plates:
         """
         if pid is not None and proc_start is None and host is None:  # Not every client can find it.
             proc_start = await asyncio.to_thread(started_at, pid)
-        for plate in await self.living(host and host.id):
-            if pid is not None and (plate.pid, plate.proc_start) == (pid, proc_start):
-                return plate
-            if pid is None and session_id is not None and plate.session_id == session_id:
-                return plate
-        now, host = self._clock.now_ms(), host or self.host()
-        plate = Plate(
-            plate_id=short_id(),
-            agent=agent,
-            session_id=session_id or f"{NOT_STARTED}{short_id()}",
-            created_at=now,
-            updated_at=now,
-            project_path=project_path,
-            pid=pid,
-            proc_start=proc_start,
-            boot_id=host.boot_id,
-            host=host.id,
-            host_name=host.name,
-            last_event=plates.REGISTERED,
-        )
-        recording = Recording(None, plate)
-        recording.change(plates.REGISTERED({}), plate)
-        await self.store.append(CachedPlate(0, plate), recording.events(now), recording.plate)
-        return plate
+        there = host or self.host()
+        told = Announcement(agent, project_path, session_id, pid, proc_start)
+        while True:
+            for plate in await self.living(there.id):
+                if told.is_of(plate):
+                    return plate
+            with suppress(PositionConflict, SessionExists):  # Its process was faster.
+                return await self._announce(told, there)
+
+    async def _announce(self, told: Announcement, host: Host) -> Plate:
+        now = self._clock.now_ms()
+        before = told.session_id and await self._reader.of_session(told.session_id, host.id)
+        if before and told.is_continued_by(before):
+            known = await self.store.load(before.plate_id)
+            recording = Recording(known.plate, known.plate)
+            recording.change(plates.REGISTERED({}), told.reopened(known.plate, host, now))
+        else:
+            plate = told.plate(host, now)
+            if await self._log.lease(plate.plate_id) is not None:  # It had one that ended.
+                plate = replace(plate, plate_id=short_id())
+            known, recording = CachedPlate(0, plate), Recording(None, plate)
+            recording.change(plates.REGISTERED({}), plate)
+        await self.store.append(known, recording.events(now), recording.plate)
+        return recording.plate
 
     async def stopped(
         self,

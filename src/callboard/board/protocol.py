@@ -20,6 +20,7 @@ from callboard.board.session_protocols import (
     SessionReading,
     SessionRunning,
 )
+from callboard.board.starting import BoardStarting
 from callboard.board.tokens import BoardTokens
 from callboard.clock import Clock
 from callboard.engine.statistics import Overview, WorkflowStats
@@ -184,6 +185,11 @@ class Board(
     @property
     def changes(self) -> BoardChanges:
         """What coding agents changed in their working trees."""
+        ...
+
+    @property
+    def starting(self) -> BoardStarting:
+        """Agents that run in terminals of Callboard."""
         ...
 
     async def close(self) -> None:

@@ -3,12 +3,19 @@
 from collections.abc import Sequence
 from contextlib import suppress
 
+from callboard.board.plate import Plate
 from callboard.board.protocol import Board
 from callboard.cli.answer_commands import ways_to_answer
 from callboard.cli.format import one_line
 from callboard.cli.targets import Target
 from callboard.engine.sessions import SessionInfo
-from callboard.errors import InteractionNotFound, SessionNotFound, ValidationError
+from callboard.errors import (
+    ConflictError,
+    InteractionNotFound,
+    PlateNotFound,
+    SessionNotFound,
+    ValidationError,
+)
 from callboard.interactions.records import Interaction
 
 SHORTEST = 4
@@ -49,6 +56,23 @@ async def find_question(board: Board, place: Target, given: str) -> Interaction:
     if sessions:
         return await _only_question(board, place, found[0])
     return await board.interaction(found[0])
+
+
+async def find_plate(board: Board, place: Target, given: str) -> Plate:
+    """The plate with this id or name, or the only one whose id starts with it."""
+    plates = await board.plates.all()
+    found = [one for one in plates if one.plate_id == given]
+    found = found or [one for one in plates if given in (one.name, one.session_id)]
+    if not found and len(given) >= SHORTEST:
+        found = [one for one in plates if one.plate_id.startswith(given)]
+    if not found:
+        raise PlateNotFound(
+            f"There is no plate {given!r}. List them: {place.command('plates')}", plate_id=given
+        )
+    if len(found) > 1:
+        ids = ", ".join(one.plate_id for one in found)
+        raise ConflictError(f"Several plates are called {given!r}. Give one of their ids: {ids}")
+    return found[0]
 
 
 async def _sessions_beginning(board: Board, given: str) -> list[str]:

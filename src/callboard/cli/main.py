@@ -37,6 +37,9 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     },
     "Agents": {
         "hooks": "Connect coding agents to the board, to follow and answer them there.",
+        "start": "Start a coding agent in the background: claude, codex, gemini or opencode.",
+        "attach": "Show a coding agent in this terminal that was started with `callboard start`.",
+        "stop": "Stop a coding agent that was started with `callboard start`.",
         "watch": "Start a coding agent and report its end to the board at once.",
         "hook": "Report one hook of a coding agent; the payload is read from standard input.",
         "relay": "Report the coding agents of this machine to a server on another one.",
@@ -113,8 +116,6 @@ ELSEWHERE: Final[dict[str, tuple[str, str]]] = {
     "reject": _ANSWERS,
     "allow": _ANSWERS,
     "deny": _ANSWERS,
-    "start": ("run FILE", "runs a workflow, and `callboard serve` starts a server"),
-    "stop": _CANCELS,
     "kill": _CANCELS,
     "abort": _CANCELS,
     "continue": ("resume ID", "continues a session"),
@@ -129,6 +130,9 @@ ELSEWHERE: Final[dict[str, tuple[str, str]]] = {
 NOT_ON_WINDOWS: Final[dict[str, str]] = {
     "attend": "it shares its terminal with the agent",
     "watch": "it shares its terminal with the agent",
+    "start": "agents run in pseudo-terminals",
+    "attach": "agents run in pseudo-terminals",
+    "stop": "agents run in pseudo-terminals",
     "hooks": "hooks are commands for a POSIX shell",
     "hook": "hooks are commands for a POSIX shell",
     "relay": "hooks are commands for a POSIX shell",

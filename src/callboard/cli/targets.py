@@ -133,6 +133,11 @@ class Database(_Place[Callboard]):
         """Whether every command finds it without an option."""
         return self.path.absolute() == default_path()
 
+    @property
+    def is_served(self) -> bool:
+        """Whether a server of this machine has it."""
+        return bool(servers_of(self.path))
+
     def server(self) -> ServerAccess:
         """The server running on it, for commands that need one."""
         url = address_of(self.path, is_default=self.is_default)

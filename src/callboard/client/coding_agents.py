@@ -5,6 +5,7 @@ from callboard.client.conversations import RemoteConversations
 from callboard.client.limits import RemoteLimits
 from callboard.client.messages import RemoteMessages
 from callboard.client.plates import RemoteHosts, RemotePlates
+from callboard.client.starting import RemoteStarting
 from callboard.client.tokens import RemoteTokens
 from callboard.client.transport import Transport
 
@@ -20,3 +21,4 @@ class RemoteCodingAgents:
         self.messages = RemoteMessages(transport)
         self.conversations = RemoteConversations(transport)
         self.changes = RemoteChanges(transport)
+        self.starting = RemoteStarting(transport)

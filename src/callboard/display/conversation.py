@@ -140,7 +140,10 @@ def _call(tool: ToolRun) -> Iterator[Sequence[Line]]:
     diffs = [edit for edit in tool.edits if edit.diff]
     for edit in diffs:
         yield [Line(one_line(edit.path), "path", INDENT * 2)]
-        yield [line._replace(lead=INDENT * 2 + line.lead) for line in diff_lines(edit.diff.rstrip("\n"))]
+        yield [
+            line._replace(lead=INDENT * 2 + line.lead)
+            for line in diff_lines(edit.diff.rstrip("\n"))
+        ]
     if not diffs:
         for part in tool_parts(tool.input):
             yield [line._replace(lead=INDENT + line.lead) for line in part.lines]

@@ -1,17 +1,14 @@
 """What a machine tells about itself when a server asks."""
 
-import json
 import logging
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from callboard.board.hook_folders import spool_folder
+from callboard.board.hook_folders import installed_in, spool_folder
 from callboard.clock import Clock
-from callboard.disk.files import read
-from callboard.events.json_values import Object, as_object, as_text, as_whole
+from callboard.events.json_values import Object, as_whole
 from callboard.relay.command_table import Command
 from callboard.relay.steering_commands import SteeringCommands, ways_here
 
@@ -21,8 +18,6 @@ if TYPE_CHECKING:
 MOST_LINES: Final = 200
 """How many lines of the log are kept."""
 _LONGEST_LINE: Final = 500
-_LARGEST_RECORD: Final = 16 * 1_048_576
-_MOST_RECORDS: Final = 100
 
 
 class LogTail(logging.Handler):
@@ -77,6 +72,8 @@ class Machine:
             "log": Command(self._log, "read"),
             "transcript": Command(self._transcript, "read"),
             **SteeringCommands(ways_here(self._hooks)).commands,
+            "start": Command(self._start, "start", changes=True),
+            "stop": Command(self._stop, "start"),
         }
 
     async def _check(self, data: Object) -> Object:
@@ -99,6 +96,17 @@ class Machine:
             self._conversations = ConversationReading()
         return await self._conversations.do(data)
 
+    async def _start(self, data: Object) -> Object:
+        from callboard.vendors.starting import AgentStarting  # It takes memory, too.
+
+        told = await AgentStarting(self._hooks).start(data)
+        return {**told, "reports": data.get("agent") in installed_in(self._hooks)}
+
+    async def _stop(self, data: Object) -> Object:
+        from callboard.vendors.starting import AgentStarting
+
+        return await AgentStarting(self._hooks).stop(data)
+
 
 def spooled_in(hooks: Path) -> int:
     """How many payloads are in the spool, as `board/hook_backlog.py` counts them.
@@ -107,15 +115,3 @@ def spooled_in(hooks: Path) -> int:
     """
     spool = spool_folder(hooks)
     return sum(1 for place in ("*.json", "claimed/*/*.json") for _ in spool.glob(place))
-
-
-def installed_in(hooks: Path) -> list[str]:
-    """The agents whose hooks were installed for a hooks folder, and not removed since."""
-    found: list[str] = []
-    with suppress(OSError):
-        for file in sorted((hooks / "installed").glob("*.json"))[:_MOST_RECORDS]:
-            with suppress(OSError, ValueError):
-                found.append(
-                    as_text(as_object(json.loads(read(file, _LARGEST_RECORD))).get("agent"))
-                )
-    return [one for one in found if one]

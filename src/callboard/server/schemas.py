@@ -11,6 +11,7 @@ from callboard.events.access import Scope
 from callboard.events.envelope import Json
 from callboard.events.limits import MOST
 from callboard.events.payloads.messages import MessageTiming
+from callboard.vendors.client_programs import LONGEST_PROMPT
 from callboard.vendors.metadata import LARGEST_PID
 
 SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$")]
@@ -243,6 +244,20 @@ class MessageChange(RequestBody):
         str | None,
         Field(description="Move it before this message, or with an empty text to the end."),
     ] = None
+
+
+class AgentStartRequest(RequestBody):
+    """An agent to start in the background.
+
+    folder: an absolute path on that machine; can be left out to resume a plate. host: the machine's
+    id or name; by default the server's own. resume: a plate, or a session's id.
+    """
+
+    agent: Annotated[str, Field(max_length=100)] = ""
+    folder: Annotated[str, Field(max_length=4096)] = ""
+    prompt: Annotated[str, Field(max_length=LONGEST_PROMPT)] | None = None
+    host: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    resume: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 
 class RelayHello(RequestBody):

@@ -32,12 +32,17 @@ _LOCALES: Final = ("LC_ALL", "LC_CTYPE", "LANG")
 
 @dataclass(frozen=True, slots=True)
 class TerminalStart:
-    """What to start. hooks: the folder through which the board is told; "" if there is none."""
+    """What to start.
+
+    hooks: the folder through which the board is told; "" if there is none. session: the one that it
+    continues.
+    """
 
     agent: str
     words: Sequence[str]
     folder: Path
     hooks: str = ""
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,7 @@ def start_in_terminal(wanted: TerminalStart, env: Mapping[str, str], python: str
         "folder": str(wanted.folder),
         "words": list(wanted.words),
         "hooks": wanted.hooks,
+        "session": wanted.session,
     }
     command = [python, "-I", "-S", str(Path(host_process.__file__))]
     with subprocess.Popen(

@@ -11,6 +11,7 @@ from typing import Final
 
 from callboard.courier.wire import Refused, Timeouts, ask, read_connection
 from callboard.disk.private import make_own_folder
+from callboard.events.json_values import Object, as_list, as_text
 from callboard.systems.processes import started_at
 from callboard.terminals.agent_job import AgentJob
 from callboard.terminals.hosting import COLUMNS, ROWS, TerminalHost
@@ -21,14 +22,14 @@ _TELL_WITHIN: Final = 1.0
 Told = Mapping[str, object]
 
 
-def keep(given: Mapping[str, str | list[str]], tell: Callable[[Told], None]) -> None:
+def keep(given: Object, tell: Callable[[Told], None]) -> None:
     """Start the agent, say which process it is, and keep it until it ends."""
     folder, id = Path(str(given["terminals"])), str(given["id"])
     make_own_folder(folder)
     os.chdir(str(given["folder"]))
     wakes = _signals()
     listener, path = _listening(folder, id)
-    job = AgentJob(given["words"], ROWS, COLUMNS)
+    job = AgentJob([as_text(one) for one in as_list(given["words"])], ROWS, COLUMNS)
     us = os.getpid()
     terminal = OwnTerminal(
         id=id,
@@ -48,7 +49,8 @@ def keep(given: Mapping[str, str | list[str]], tell: Callable[[Told], None]) -> 
         raise
     hooks = str(given.get("hooks") or "")
     # Before it runs: its hooks find its plate.
-    _report(hooks, "/plates/register", terminal)
+    session = as_text(given.get("session"))
+    _report(hooks, "/plates/register", terminal, **({"session_id": session} if session else {}))
     host = TerminalHost(job, listener, wakes)
     signal.signal(signal.SIGTERM, lambda number, frame: host.end())
     job.let_go()
@@ -85,9 +87,9 @@ def _listening(folder: Path, id: str) -> tuple[socket.socket, Path]:
     return listener, path
 
 
-def _report(hooks: str, path: str, terminal: OwnTerminal) -> None:
+def _report(hooks: str, path: str, terminal: OwnTerminal, **more: str) -> None:
     """Report to the board as the agent's hooks know it, within a second or not at all."""
-    told = {"agent": terminal.agent, "project_path": terminal.folder, "pid": terminal.pid}
+    told = {"agent": terminal.agent, "project_path": terminal.folder, "pid": terminal.pid} | more
     if terminal.start:
         told["proc_start"] = terminal.start
     with suppress(OSError, ValueError, Refused):

@@ -62,7 +62,6 @@ def test_help_lists_every_command_and_imports_none_of_what_they_need():
         (["ls"], "`callboard sessions` lists"),
         (["logs"], "`callboard show ID`"),
         (["approve", "k7w"], "`callboard answer ID yes`"),
-        (["start"], "`callboard run FILE`"),
         (["--what"], "No such option"),
         (["show"], "Missing argument 'ID'"),
         (["state", "abcd", "--at", "-1"], "-1 is not in the range"),

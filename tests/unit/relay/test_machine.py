@@ -4,7 +4,8 @@ import logging
 from pathlib import Path
 
 from callboard.board.hook_backlog import backlog_in
-from callboard.relay.machine import MOST_LINES, LogTail, Machine, installed_in, spooled_in
+from callboard.board.hook_folders import installed_in
+from callboard.relay.machine import MOST_LINES, LogTail, Machine, spooled_in
 from callboard.server.logs import without_secrets
 from callboard.testing.fake_clock import FakeClock
 

@@ -43,6 +43,15 @@ export interface AgentSlot {
   readonly since: string
 }
 
+/** An agent to start in the background. folder: an absolute path on that machine; can be left out to resume a plate. host: the machine's id or name; by default the server's own. resume: a plate, or a session's id. */
+export interface AgentStartRequest {
+  readonly agent?: string
+  readonly folder?: string
+  readonly prompt?: string | null
+  readonly host?: string | null
+  readonly resume?: string | null
+}
+
 /** An answer. */
 export interface AnswerRequest {
   readonly value?: unknown
@@ -969,6 +978,12 @@ export interface StartRequest {
 /** The session that was started. */
 export interface Started {
   readonly sessionId: string
+}
+
+/** An agent that was started. warning: what its person should know, as a sentence. */
+export interface StartedPlate {
+  readonly plate: Plate
+  readonly warning: string | null
 }
 
 /** A state, its position, and how many events were folded for it. */

@@ -6,8 +6,9 @@ from callboard.board.messages import PlateInterrupted
 from callboard.board.plate import Plate
 from callboard.cli import options
 from callboard.cli.exit import DONE, FAILED
+from callboard.cli.lookup import find_plate
 from callboard.cli.printing import print_result
-from callboard.cli.steering import find_plate, on_server
+from callboard.cli.steering import on_server
 from callboard.cli.targets import Target
 from callboard.client.client import Client
 from callboard.display.lines import one_line

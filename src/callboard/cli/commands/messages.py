@@ -9,9 +9,10 @@ import click
 from callboard.board.messages import PlateMessage, PlateMessages
 from callboard.cli import options
 from callboard.cli.format import ago
+from callboard.cli.lookup import find_plate
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
-from callboard.cli.steering import find_plate, on_server, print_receipt_of
+from callboard.cli.steering import on_server, print_receipt_of
 from callboard.cli.targets import Target
 from callboard.client.client import Client
 from callboard.display.lines import one_line, visible

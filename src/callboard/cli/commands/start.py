@@ -1,0 +1,93 @@
+"""`callboard start AGENT ["PROMPT"]`."""
+
+from pathlib import Path
+
+import click
+
+from callboard.board.protocol import Board
+from callboard.board.starting import StartedPlate
+from callboard.cli import options
+from callboard.cli.attach_terminal import attach_to
+from callboard.cli.format import one_line
+from callboard.cli.printing import print_json
+from callboard.cli.screen import Screen
+from callboard.cli.targets import Database, Target
+from callboard.errors import NotFound
+from callboard.vendors.client_programs import PROGRAMS
+
+
+@click.command("start")
+@click.argument("words", metavar="[AGENT] [PROMPT]", nargs=-1)
+@click.option("--cwd", metavar="DIR", help="The folder to work in; by default, this one.")
+@click.option("--resume", metavar="SESSION", help="Resume a session: its plate, or its own id.")
+@click.option("--host", metavar="HOST", help="Start it on this machine: its name or id.")
+@click.option("--attach", is_flag=True, help="Attach to it at once.")
+@options.anywhere
+def command(  # noqa: PLR0913 - one for each option
+    words: tuple[str, ...],
+    cwd: str | None,
+    resume: str | None,
+    host: str | None,
+    attach: bool,
+    place: Target,
+    as_json: bool,
+) -> int | None:
+    """Start a coding agent in the background: claude, codex, gemini or opencode.
+
+    It runs in a terminal of its own and keeps running when this terminal is closed or the server
+    restarts. `callboard attach` shows it in your terminal. With --resume, AGENT can be left out.
+    """
+    agent, prompt = _told(words, is_resumed=resume is not None)
+    folder = str(Path(cwd).expanduser().absolute()) if cwd is not None and host is None else cwd
+
+    async def start(board: Board) -> StartedPlate:
+        start = board.starting.start
+        if resume is None or folder is not None:
+            where = folder or _here(host)
+            return await start(agent, folder=where, prompt=prompt, host=host, resume=resume)
+        try:  # A plate knows its folder.
+            return await start(agent, folder="", prompt=prompt, host=host, resume=resume)
+        except NotFound as error:
+            if error.context.get("field") != "resume" or not agent:
+                raise
+            return await start(agent, folder=_here(host), prompt=prompt, host=host, resume=resume)
+
+    started = place.ask(start)
+    _say(started, place, as_json=as_json)
+    return attach_to(started.plate, place) if attach else None
+
+
+def _told(words: tuple[str, ...], *, is_resumed: bool) -> tuple[str, str | None]:
+    """The agent and the prompt."""
+    agent, prompt = "", list(words)
+    if prompt and (prompt[0] in PROGRAMS or not is_resumed):
+        agent = prompt.pop(0)
+    if not agent and not is_resumed:
+        raise click.UsageError(f"Say which agent to start: {', '.join(PROGRAMS)}.")
+    if len(prompt) > 1:
+        raise click.UsageError('Put the prompt in quotes: callboard start claude "Fix the tests"')
+    return agent, prompt[0] if prompt else None
+
+
+def _here(host: str | None) -> str:
+    if host is not None:
+        raise click.UsageError("Give --cwd with --host: the folder on that machine.")
+    return str(Path.cwd())
+
+
+def _say(started: StartedPlate, place: Target, *, as_json: bool) -> None:
+    if started.warning is not None:
+        click.echo(f"Warning: {one_line(started.warning)}", err=True)
+    if isinstance(place, Database) and not place.is_served:
+        click.echo(
+            "Warning: no server is running, so nothing follows it. Start one: "
+            f"{place.command('serve')}",
+            err=True,
+        )
+    if as_json:
+        print_json([started.to_wire()])
+        return
+    plate = started.plate
+    where = one_line(plate.project_path)
+    Screen().line(f"Starting {plate.agent} in {where}: plate {plate.plate_id}.")
+    Screen().line("Attach to it: ", place.command("attach", plate.plate_id))

@@ -1,0 +1,27 @@
+"""`callboard stop PLATE`."""
+
+import click
+
+from callboard.board.plate import Plate
+from callboard.board.protocol import Board
+from callboard.cli import options
+from callboard.cli.lookup import find_plate
+from callboard.cli.printing import print_result
+from callboard.cli.targets import Target
+
+
+@click.command("stop")
+@click.argument("plate", metavar="PLATE")
+@options.anywhere
+def command(plate: str, place: Target, as_json: bool) -> None:
+    """Stop a coding agent that was started with `callboard start`.
+
+    It is asked to exit, and killed if it hasn't after five seconds. Its session can be resumed.
+    """
+
+    async def stop(board: Board) -> Plate:
+        return await board.starting.stop((await find_plate(board, place, plate)).plate_id)
+
+    found = place.ask(stop)
+    again = place.command("start", "--resume", found.plate_id)
+    print_result(as_json, found.to_wire(), f"Stopping {found.agent}. Resume it later: {again}")

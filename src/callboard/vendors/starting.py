@@ -1,0 +1,75 @@
+"""Starts and stops agents in terminals of their own on this machine, as a server asked for."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Final
+
+from callboard.errors import CallboardError, ConflictError, NotFound, ValidationError
+from callboard.events.json_values import Object, as_text, as_whole
+from callboard.terminals.link import stop
+from callboard.terminals.records import terminal_of
+from callboard.terminals.starting import StartedProcess, TerminalStart, start_in_terminal
+from callboard.vendors.client_programs import AgentStart, prepared
+from callboard.vendors.fields import word
+from callboard.vendors.settings.commands import interpreter
+
+SHOWN: Final = (NotFound, ConflictError, ValidationError)
+"""Errors that whoever asked can do something about."""
+
+
+def start_here(wanted: AgentStart, hooks: Path | None) -> StartedProcess:
+    """Start an agent on this machine. hooks: the folder through which the board is told of it."""
+    words, env = prepared(wanted, os.environ)
+    folder = Path(wanted.folder)
+    told = TerminalStart(wanted.agent, words, folder, str(hooks or ""), wanted.resume)
+    try:
+        return start_in_terminal(told, env, interpreter())
+    except OSError as error:
+        raise ConflictError(
+            f"{wanted.agent} could not be started: {error.strerror or error}."
+        ) from error
+
+
+def stop_here(pid: int, proc_start: str | None) -> None:
+    """Let an agent end; NotFound if it doesn't run in a terminal of ours."""
+    terminal = terminal_of(pid, proc_start)
+    if terminal is None or not stop(terminal):
+        raise NotFound(
+            "This agent doesn't run in a terminal of Callboard. Only those that `callboard start` "
+            "started can be stopped."
+        )
+
+
+class AgentStarting:
+    """The commands of a machine that start and stop agents. hooks: its hooks folder."""
+
+    def __init__(self, hooks: Path | None) -> None:
+        self._hooks = hooks
+
+    async def start(self, data: Object) -> Object:
+        """Start an agent; its process, or an error."""
+        wanted = AgentStart(
+            as_text(data.get("agent")),
+            as_text(data.get("folder")),
+            as_text(data.get("prompt")) or None,
+            word(data.get("resume")),
+        )
+        try:
+            started = await asyncio.to_thread(start_here, wanted, self._hooks)
+        except SHOWN as error:
+            return _refused(error)
+        return {"pid": started.pid, "start": started.start}
+
+    async def stop(self, data: Object) -> Object:
+        """Let an agent end; an error if it doesn't run in a terminal of ours."""
+        try:
+            pid, start = as_whole(data.get("pid")), word(data.get("start"))
+            await asyncio.to_thread(stop_here, pid, start)
+        except SHOWN as error:
+            return _refused(error)
+        return {"ok": True}
+
+
+def _refused(error: CallboardError) -> Object:
+    return {"error": error.as_payload()}

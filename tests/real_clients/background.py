@@ -1,0 +1,45 @@
+"""Agents that run in the background, as a person starts, attaches to and stops them."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.real_clients.board import Wire
+from tests.real_clients.home import CALLBOARD, Done, Home
+from tests.real_clients.terminal import Terminal
+
+LEAVE = "C-\\"
+
+
+def data_of(home: Home) -> dict[str, str]:
+    """Where the terminals of a home are recorded."""
+    return {"XDG_DATA_HOME": str(home.folder / "data")}
+
+
+@dataclass(frozen=True)
+class Background:
+    """The commands, in the home and with the environment of one client."""
+
+    home: Home
+    env: dict[str, str] = field(default_factory=dict)
+
+    async def run(self, *words: str) -> Done:
+        return await self.home.run(CALLBOARD, *words, env=self.env)
+
+    async def start(self, *words: str) -> Wire:
+        """Start an agent; its plate."""
+        done = await self.run("start", "--json", *words)
+        assert done.code == 0, done
+        told: dict[str, Any] = json.loads(done.out)
+        assert told["warning"] is None
+        return told["plate"]
+
+    def attach(self, plate: Wire, *options: str) -> Terminal:
+        """A person's terminal that is attached to it."""
+        words = [CALLBOARD, "attach", plate["plateId"], *options]
+        return Terminal(words, self.home.project, self.home.env | self.env)
+
+    async def leave(self, terminal: Terminal) -> None:
+        terminal.press(LEAVE)
+        await terminal.shows("It runs on.")
+        await terminal.ends()
