@@ -18,6 +18,7 @@ import './styles/board.css'
 import './styles/diffs.css'
 import './styles/conversation.css'
 import './styles/messages.css'
+import './styles/changes.css'
 import './styles/palette.css'
 
 applyTheme()

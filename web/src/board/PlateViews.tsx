@@ -1,11 +1,12 @@
 import { type KeyboardEvent, useId, useRef } from 'react'
+import { Changes } from '../changes/Changes'
 import { Conversation } from '../conversation/Conversation'
 import { useParameter } from '../router/navigation'
 import type { Plate } from '../server/types'
 import { PlateTimeline } from './PlateTimeline'
 import { text } from './text'
 
-const VIEWS = ['conversation', 'events'] as const
+const VIEWS = ['conversation', 'changes', 'events'] as const
 type View = (typeof VIEWS)[number]
 
 function viewOf(given: string | null): View {
@@ -58,6 +59,7 @@ export function PlateViews({ plate }: { readonly plate: Plate }) {
             <Conversation plate={plate} />
           </div>
         )}
+        {view === 'changes' && <Changes plate={plate} />}
         {view === 'events' && <PlateTimeline plateId={plate.plateId} />}
       </div>
     </div>

@@ -76,7 +76,7 @@ interface UnreadProps {
   readonly onRetry: () => void
 }
 
-/** Why there is nothing to read: an agent that keeps no transcript is no error. */
+/** Why there is nothing to read. Some agents keep no transcript, which isn’t an error. */
 function Unread({ error, onRetry }: UnreadProps) {
   if (error instanceof CallboardError && error.code === 'TRANSCRIPT_UNREADABLE') {
     return <p className="panel__body quiet">{visible(error.message)}</p>

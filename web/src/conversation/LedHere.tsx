@@ -16,6 +16,7 @@ interface Props {
 }
 
 const MOST = 5
+const QUIET: ReadonlySet<string> = new Set(['thinking', 'usage'])
 
 /** The last messages before a request, for those who may read them. */
 export function LedHere({ plateId, moment }: Props) {
@@ -28,7 +29,7 @@ function Last({ plateId, moment }: Props) {
   const [folds] = useState(() => new Map<string, boolean>())
   const place = useMemo(() => ({ plateId, cursorOf }), [plateId, cursorOf])
   const shown = items
-    .filter((item) => item.kind !== 'thinking' && (item.at === null || item.at <= moment))
+    .filter((item) => !QUIET.has(item.kind) && (item.at === null || item.at <= moment))
     .slice(-MOST)
   // The question stands by itself; where nothing can be read, nothing more is to be said here.
   if (error) return null

@@ -171,6 +171,21 @@ export interface CallboardClient {
   withdrawMessage(plateId: string, messageId: string): Promise<wire.PlateMessage>
   /** Stop the agent's turn. */
   interruptPlate(plateId: string): Promise<wire.PlateInterrupted>
+  /** What changed in an agent's working tree since its `session` started, and so on. */
+  getChanges(plateId: string, since?: string, signal?: AbortSignal): Promise<wire.WorktreeChanges>
+  /** The diff of one file of `getChanges`. */
+  getFileChanges(
+    plateId: string,
+    file: Pick<wire.ChangedFile, 'path' | 'oldPath'>,
+    since?: string,
+    signal?: AbortSignal,
+  ): Promise<wire.FileChanges>
+  /** Comments on lines as one message, which isn't sent, and where their lines are now. */
+  placeComments(
+    plateId: string,
+    request: wire.CommentsRequest,
+    signal?: AbortSignal,
+  ): Promise<wire.CommentMessage>
   /** Read a session's events until its end, over as many connections as that takes. */
   follow(sessionId: string, options: StreamOptions): EventStream
   /** Read every event of every session; without `after`, from now on. */
@@ -220,6 +235,7 @@ export function createClient(options: ClientOptions): CallboardClient {
     ...plates(http),
     ...conversations(http),
     ...messages(http),
+    ...changes(http),
     ...settings(http),
     ...streams(http),
     tail: (id, after) => tailed((listener) => client.follow(id, { ...listener, after })),
@@ -333,6 +349,21 @@ function messages(http: Transport) {
     withdrawMessage: (id: string, messageId: string) =>
       http.delete<wire.PlateMessage>(message(id, messageId)),
     interruptPlate: (id: string) => http.post<wire.PlateInterrupted>(plate(id, '/interrupt')),
+  }
+}
+
+function changes(http: Transport) {
+  return {
+    getChanges: (id: string, since?: string, signal?: AbortSignal) =>
+      http.get<wire.WorktreeChanges>(plate(id, '/changes'), { since }, signal),
+    getFileChanges: (
+      id: string,
+      { path, oldPath }: Pick<wire.ChangedFile, 'path' | 'oldPath'>,
+      since?: string,
+      signal?: AbortSignal,
+    ) => http.get<wire.FileChanges>(plate(id, '/changes/file'), { path, oldPath, since }, signal),
+    placeComments: (id: string, told: wire.CommentsRequest, signal?: AbortSignal) =>
+      http.post<wire.CommentMessage>(plate(id, '/changes/comments'), told, signal),
   }
 }
 

@@ -37,8 +37,8 @@ export class Transport {
   }
 
   /** Do something. */
-  post<T>(path: string, body: unknown = {}): Promise<T> {
-    return this.json('POST', path, { body })
+  post<T>(path: string, body: unknown = {}, signal?: AbortSignal): Promise<T> {
+    return this.json('POST', path, { body, signal })
   }
 
   /** Set something. */
