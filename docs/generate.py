@@ -16,10 +16,11 @@ from pydantic.json_schema import models_json_schema
 
 from callboard.cli.main import SECTIONS, group
 from callboard.events import messages as message_names
+from callboard.events import usage as usage_names
 from callboard.events import names
 from callboard.events import plates as plate_names
 from callboard.events.event_name import payload_types
-from callboard.events.payloads import agents, messages, people, plates, workflow
+from callboard.events.payloads import agents, messages, people, plates, usage, workflow
 from callboard.server.application import ROUTERS
 from callboard.server.openapi import document, model_of
 
@@ -124,7 +125,7 @@ def _key_docs(name: str) -> dict[str, str]:
 
 _CLASSES = {
     node.name: node
-    for module in (workflow, agents, people, plates, messages)
+    for module in (workflow, agents, people, plates, messages, usage)
     for node in ast.parse(inspect.getsource(module)).body
     if isinstance(node, ast.ClassDef)
 }

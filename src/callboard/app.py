@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from callboard.board.coding_agents import CodingAgents
 from callboard.board.human import Human
+from callboard.board.usage_reports import UsageReports
 from callboard.clock import Clock, SystemClock
 from callboard.drivers.execution import Execution, Runtime, Starting
 from callboard.drivers.local import LocalDriver, Manner
@@ -59,6 +60,7 @@ class Callboard(SessionReader, CodingAgents):
         self.people = Inbox(noted, self.clock)
         self.human = Human(self.people)
         self.statistics = Statistics(log, self.clock)
+        self.usage = UsageReports(log, self.people, self.clock)
         self.driver = LocalDriver(log, self.workflows, self.clock)
 
     @classmethod

@@ -19,6 +19,7 @@ from tests.servers import TOKEN, served
 from callboard import Callboard, Client, Phase, Workflow, auto_approve
 from callboard.board.hook_backlog import NO_BACKLOG
 from callboard.board.protocol import Board
+from callboard.board.usage_reports import UsageGroup
 from callboard.errors import (
     AlreadyAnswered,
     Claimed,
@@ -883,3 +884,27 @@ async def test_a_removed_machine_loses_its_tokens(board: Board):
     assert host not in [one.id for one in await board.hosts.list()]
     with pytest.raises(NotFound, match="callboard hosts"):
         await board.hosts.remove(host)
+
+
+class TestUsage:
+    @pytest.mark.parametrize("by", ["day", "project", "plate", "model", "workflow"])
+    async def test_a_report(self, board: Board, by: UsageGroup):
+        told = await board.usage.report(days=7, by=by)
+        assert (told.by, told.days) == (by, 7)
+        assert (len(told.rows) == 7) is (by == "day")
+        assert told.prices_date
+
+    @pytest.mark.parametrize("days", [0, 366])
+    async def test_days_that_are_refused(self, board: Board, days: int):
+        with pytest.raises(ValidationError) as refused:
+            await board.usage.report(days=days)
+        assert refused.value.field == "days"
+
+    async def test_a_budget(self, board: Board):
+        found = await board.usage.set_budget(1000.5)
+        assert (found.daily, found.spent) == (1000.5, 0.0)
+        assert (await board.usage.report()).budget == await board.usage.budget() == found
+        with pytest.raises(ValidationError) as refused:
+            await board.usage.set_budget(0)
+        assert refused.value.field == "daily"
+        assert (await board.usage.set_budget(None)).daily is None

@@ -13,6 +13,8 @@ from callboard.board.conversation_size import (
     writable,
 )
 from callboard.board.file_growth import FileGrowth, FileState, state_of
+from callboard.board.usage_counting import SessionTally
+from callboard.board.usage_totals import SessionTokens
 from callboard.errors import NotFound, TranscriptUnreadable, ValidationError
 from callboard.events.json_values import Object, as_object, as_text, as_whole
 from callboard.events.shapes import Shape
@@ -38,6 +40,10 @@ _MOST_WAITING: Final = 8
 """How many commands of servers may wait. Others get what there is."""
 _AT_ONCE: Final = 3
 _LONGEST_PATH: Final = 4096
+_COUNTS_FOR: Final = 3.0
+"""Seconds for which tokens are counted at once."""
+_MOST_TALLIES: Final = 32
+"""How many sessions are counted from where they were left. Others are counted anew."""
 
 S = TypeVar("S", bound=Shape)
 T = TypeVar("T")
@@ -70,6 +76,7 @@ class ConversationReading:
         self._growth = growth or FileGrowth()
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._waiting = 0
+        self._tallies: dict[Transcript, SessionTally] = {}
 
     async def page(
         self, transcript: Transcript, window: Window, wait: float = 0.0
@@ -110,6 +117,18 @@ class ConversationReading:
             )
         return found
 
+    async def usage(self, transcript: Transcript) -> SessionTokens:
+        """The tokens that a session and its subagents have used, as far as they are counted."""
+        place = transcript.place
+        tally = self._tallies.pop(transcript, None) or SessionTally(
+            lambda name: self._find(transcript.agent, replace(place, subagent=name))
+        )
+        counted = await self._in_thread(lambda: tally.count(_COUNTS_FOR))
+        self._tallies[transcript] = tally
+        while len(self._tallies) > _MOST_TALLIES:
+            del self._tallies[next(iter(self._tallies))]
+        return counted
+
     async def do(self, data: Object) -> Object:
         """Do the command of a server. Errors that callers can act on are part of the result."""
         try:
@@ -120,6 +139,8 @@ class ConversationReading:
     async def _done(self, data: Object) -> Shape:
         transcript, window = _transcript(data), _window(data)
         what = data.get("what")
+        if what == "usage":
+            return await self.usage(transcript)
         if what == "search":
             return await self.search(transcript, _word(data, "text") or "", window)
         if what == "item":

@@ -15,6 +15,7 @@ from callboard.board.conversation_reading import (
 from callboard.board.conversation_size import whole_characters
 from callboard.board.host_requests import WITHIN, words
 from callboard.board.plate import NOT_STARTED
+from callboard.board.usage_totals import SessionTokens
 from callboard.clock import Clock
 from callboard.errors import HostFailed, NotFound, TranscriptUnreadable, ValidationError
 from callboard.events.json_values import Object, as_list, as_object
@@ -168,6 +169,14 @@ class PlateConversations:
             return await self.reading.item(place, item_id, cursor)
         data = asked("item", place, NEWEST) | {"item": item_id, "cursor": cursor}
         return await self._ask(plate, data, ConversationItem, by=by)
+
+    async def usage(self, plate_id: str) -> SessionTokens:
+        """The tokens that a session has used, counted on its own machine."""
+        plate, place = await self._found(plate_id, None)
+        if self._is_here(plate):
+            return await self.reading.usage(place)
+        told = await self._hosts.ask(plate.host, COMMAND, asked("usage", place, NEWEST))
+        return SessionTokens.checked(as_object(told.get("value")))
 
     async def _found(self, plate_id: str, subagent: str | None) -> "tuple[Plate, Transcript]":
         _check_word("subagent", subagent)

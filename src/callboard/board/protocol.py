@@ -22,6 +22,7 @@ from callboard.board.session_protocols import (
 )
 from callboard.board.starting import BoardStarting
 from callboard.board.tokens import BoardTokens
+from callboard.board.usage_reports import BoardUsage
 from callboard.clock import Clock
 from callboard.engine.statistics import Overview, WorkflowStats
 from callboard.engine.workers import WorkerOverview
@@ -160,6 +161,11 @@ class Board(
     @property
     def statistics(self) -> BoardStatistics:
         """How runs went."""
+        ...
+
+    @property
+    def usage(self) -> BoardUsage:
+        """What agents have used, and the budget."""
         ...
 
     @property

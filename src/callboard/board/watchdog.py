@@ -131,6 +131,8 @@ class Rounds:
         self._watching: set[asyncio.Task[None]] = set()
         self.also: Callable[[float], Awaitable[None]] | None = None
         """Something else to do in each round; called with the seconds of a monotonic clock."""
+        self.seen: Callable[[Sequence[Plate]], None] | None = None
+        """Called in each round with the plates that are not closed."""
 
     async def start(self) -> None:
         """Start watching."""
@@ -182,6 +184,8 @@ class Rounds:
         soon = await self._settling.look(living)
         await self._miss(living, now)
         is_written = self._counting is None or self._counting.write(now)
+        if self.seen is not None:
+            self.seen(living)
         if self.also is not None:
             await self.also(now)
         if self._checks.due(self._clock.now_ms() / 1000):

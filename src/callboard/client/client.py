@@ -20,6 +20,7 @@ from callboard.client.people import RemoteInbox, given
 from callboard.client.statistics import RemoteStatistics
 from callboard.client.tailing import PAGE, Reconnecting, Tail, history
 from callboard.client.transport import Transport
+from callboard.client.usage import RemoteUsage
 from callboard.clock import SystemClock
 from callboard.drafts import patch
 from callboard.engine.current_execution import waiting_elsewhere
@@ -79,6 +80,7 @@ class Client(RemoteCodingAgents):
         self.people = RemoteInbox(self._transport, self.clock, reconnect)
         self.human = Human(self.people)
         self.statistics = RemoteStatistics(self._transport)
+        self.usage = RemoteUsage(self._transport)
 
     async def __aenter__(self) -> Self:
         return self

@@ -55,6 +55,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "plate_sessions": ("session_id", "plate"),
     "hosts": ("id",),
     "plate_messages": ("id",),
+    "token_usage": ("id",),
 }
 """The views, and the columns that make their rows unique."""
 
@@ -68,6 +69,7 @@ SESSION_COLUMN: Mapping[str, str] = {
     "plate_sessions": "plate",
     "hosts": "stream",
     "plate_messages": "plate",
+    "token_usage": "stream",
 }
 """The column of each view that has the id of a row's stream."""
 

@@ -35,6 +35,7 @@ from callboard.server.routes import (
     streams,
     tokens,
     ui,
+    usage,
 )
 from callboard.server.service import Service
 
@@ -59,6 +60,7 @@ ROUTERS = (
     interactions.router,
     plates.router,
     messages.router,
+    usage.router,
     conversations.router,
     changes.router,
     starting.router,

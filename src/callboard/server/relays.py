@@ -172,6 +172,8 @@ class Relays:
         self._coming_and_going = asyncio.Lock()
         """Held while it is recorded that a relay came or left: the last one has to be true."""
         self._is_closed = False
+        self.seen: Callable[[str, Sequence[Plate]], None] | None = None
+        """Called with the id of a machine and its plates, whenever one of them has changed."""
 
     @property
     def waiting(self) -> int:
@@ -343,7 +345,10 @@ class Relays:
         self._changed.discard(host_id)
         while (stream := self._streams.get(host_id)) is not None:
             try:
-                return stream.watch(await self._plates.of_host(host_id))
+                found = await self._plates.of_host(host_id)
+                if self.seen is not None:
+                    self.seen(host_id, found)
+                return stream.watch(found)
             except StoreError:
                 await self._clock.sleep(_TRY_AGAIN)
         return None

@@ -15,7 +15,7 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
-from callboard.errors import CallboardError
+from callboard.errors import CallboardError, StoreError
 from callboard.server.connection import Connection
 from callboard.server.service import Service
 from callboard.server.settings import ServerSettings
@@ -170,8 +170,7 @@ async def serve(
         await service.links.check_admin(service.name, service.tokens.admin())
         await service.driver.start()
         await service.rounds.start()
-        await service.own_machine.start()
-        service.delivery.start()
+        await _follow_agents(service)
         watch.start()
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         host, port = listening.getsockname()[:2]
@@ -180,7 +179,7 @@ async def serve(
         watch.stop()
         undo()
         # Before what it asks.
-        await service.delivery.stop()
+        await asyncio.gather(service.delivery.stop(), service.usage.close())
         # Readers and held hooks first: they don't end by themselves, and uvicorn waits for all
         # responses.
         service.holding.close()
@@ -194,6 +193,17 @@ async def serve(
         server.leave()
         await asyncio.gather(serving, service.driver.stop(service.settings.grace))
         await service.spool.close()
+
+
+async def _follow_agents(service: Service) -> None:
+    """Take commands, deliver messages, and count what agents use, and used without a server."""
+    await service.own_machine.start()
+    service.delivery.start()
+    host = service.plates.host().id
+    service.rounds.seen = lambda living: service.usage.look(host, living)
+    service.relays.seen = service.usage.look
+    with contextlib.suppress(StoreError):
+        await service.usage.catch_up()
 
 
 def _created(app: ASGIApp, service: Service, watch: LoopWatch) -> "_Server":

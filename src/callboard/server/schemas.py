@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from callboard.board.changes_reading import LONGEST_COMMENT, LONGEST_PATH, MOST_COMMENTS
+from callboard.board.usage_reports import MOST_DAILY
 from callboard.engine.titles import LONGEST
 from callboard.events.access import Scope
 from callboard.events.envelope import Json
@@ -285,6 +286,12 @@ class PairingRequest(RequestBody):
     """A code to create. server: its address for the machine that will use the code."""
 
     server: Annotated[str, Field(max_length=1000, pattern=r"^[!-~]+$")] = "URL"
+
+
+class BudgetRequest(RequestBody):
+    """A budget in US dollars a day; null for none."""
+
+    daily: Annotated[float, Field(gt=0, le=MOST_DAILY, allow_inf_nan=False)] | None
 
 
 class PairRequest(RequestBody):

@@ -11,6 +11,7 @@ from callboard.board.message_delivery import MessageDelivery
 from callboard.board.pairing import Pairing
 from callboard.board.plates import Plates
 from callboard.board.spool.drain import SpoolDrain
+from callboard.board.usage_recording import UsageRecorder
 from callboard.board.watchdog import Rounds
 from callboard.drivers.watching import Dispatcher
 from callboard.server.access.login import Links
@@ -58,6 +59,7 @@ class Service:
     relays: Relays
     own_machine: OwnMachine
     delivery: MessageDelivery
+    usage: UsageRecorder
     pairing: Pairing
 
     @property

@@ -13,6 +13,7 @@ from callboard.board.message_delivery import MessageDelivery
 from callboard.board.rest import Rest
 from callboard.board.spool.drain import SpoolDrain
 from callboard.board.spool.files import Spool
+from callboard.board.usage_recording import UsageRecorder
 from callboard.board.watchdog import Rounds
 from callboard.drivers.choice import Driven, choose_driver
 from callboard.server import logs
@@ -83,6 +84,9 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
         relays=Relays(board.log, plates, board.people, board.hosts, board.clock),
         own_machine=OwnMachine(board.hosts, plates.host(), database, board.clock, board.changes),
         delivery=MessageDelivery(board.log, plates, board.messages, board.hosts, board.clock),
+        usage=UsageRecorder(
+            board.log, plates, board.conversations.usage, board.clock, board.usage.check_budget
+        ),
     )
     paced = Paced(_guarded(service), settings.patience)
     return Measured(paced, board.clock, [metrics.served, logs.served]), service

@@ -12,13 +12,12 @@ from callboard.events.codec import dump_json
 from callboard.events.envelope import Event, Json
 from callboard.events.payloads import agents, people, workflow
 from callboard.events.rows import Cell, Change, Drop, Put, RowChange
-from callboard.state import board_rows
+from callboard.state import board_rows, usage_rows
+from callboard.state.usage_rows import count_of, of_run
 
 Changes = list[RowChange]
 
 _USED: Final = {"input_tokens": "inputTokens", "output_tokens": "outputTokens"}
-_MOST_TOKENS: Final = 10**12
-"""More than any run can use, and small enough that sums always fit."""
 _UNCLAIMED: Final[Mapping[str, Cell]] = {"claimed_by": None, "claimed_until": None}
 
 
@@ -116,13 +115,9 @@ def _agent_completed(payload: agents.AgentCompletedPayload, event: Event) -> Cha
     usage = payload.get("usage")
     if not usage:
         return []
-    used = {column: _tokens(usage.get(key)) for column, key in _USED.items()}
-    return [_session(event, used)] if any(used.values()) else []
-
-
-def _tokens(count: Json) -> int:
-    """A number of tokens; 0 for anything else an agent reports."""
-    return count if type(count) is int and 0 < count <= _MOST_TOKENS else 0
+    used = {column: count_of(usage.get(key)) for column, key in _USED.items()}
+    spent: Changes = [*of_run(usage, event)]
+    return [_session(event, used), *spent] if any(used.values()) else spent
 
 
 def _tried_again(
@@ -333,4 +328,5 @@ _HANDLERS: Final = (
         )
     )
     | board_rows.HANDLERS
+    | usage_rows.HANDLERS
 )

@@ -1,0 +1,167 @@
+"""Records what coding agents have used, when their turns end."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from callboard.board.plate import NOT_STARTED, Plate
+from callboard.board.plates import Plates
+from callboard.board.usage_totals import DayTokens, SessionTokens
+from callboard.clock import Clock
+from callboard.errors import CallboardError, NotFound, PositionConflict, StoreError
+from callboard.events import usage
+from callboard.events.envelope import NewEvent
+from callboard.events.rows import Query
+from callboard.ids import event_id
+from callboard.log.protocol import EventLog, Writing
+from callboard.state.usage_rows import DAY_MS, NANOS
+
+_log = logging.getLogger(__name__)
+
+_SETTLES: Final = 0.5
+"""Seconds for a client to write the end of a turn."""
+_PAUSE: Final = 0.2
+_MOST_ROUNDS: Final = 200
+"""How often one transcript is read on before it is given up until the next turn."""
+_AT_ONCE: Final = 2
+_MOST_KNOWN: Final = 2000
+_MOST_AT_START: Final = 50
+
+Turn = tuple[str, int]
+
+
+class UsageRecorder:
+    """Appends running totals to plates' streams, so that counting again changes nothing.
+
+    count: what the session of a plate has used. recorded: called after something new was recorded.
+    """
+
+    def __init__(
+        self,
+        log: EventLog,
+        plates: Plates,
+        count: Callable[[str], Awaitable[SessionTokens]],
+        clock: Clock,
+        recorded: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._log = log
+        self._plates = plates
+        self._read = count
+        self._clock = clock
+        self._recorded = recorded
+        self._counted: dict[str, Turn] = {}
+        self._living: dict[str, set[str]] = {}
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_closed = False
+
+    async def close(self) -> None:
+        """Count no more."""
+        self._is_closed = True
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def look(self, host: str, living: Sequence[Plate]) -> None:
+        """Count the sessions of a machine whose turns have ended, and those that ended."""
+        ids = {plate.plate_id for plate in living}
+        gone = self._living.get(host, set()) - ids
+        self._living[host] = ids
+        for plate in living:
+            if plate.status in ("idle", "error", "closed"):
+                self._note(plate.plate_id, (plate.session_id, plate.status_at))
+        for plate_id in gone:
+            self._note(plate_id, ("", 0))
+
+    async def catch_up(self) -> None:
+        """Count the newest sessions that ended while no server ran."""
+        known = await self._plates.all(dismissed=True)
+        own = [one for one in known if one.host == self._plates.host().id]
+        own.sort(key=lambda one: one.updated_at, reverse=True)
+        for plate in own[:_MOST_AT_START]:
+            if plate.status == "closed":
+                self._note(plate.plate_id, (plate.session_id, plate.status_at))
+
+    def _note(self, plate_id: str, turn: Turn) -> None:
+        if self._counted.get(plate_id) == turn or self._is_closed:
+            return
+        self._counted.pop(plate_id, None)
+        self._counted[plate_id] = turn
+        if len(self._counted) > _MOST_KNOWN:
+            del self._counted[next(iter(self._counted))]
+        task = asyncio.create_task(self._count(plate_id))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _count(self, plate_id: str) -> None:
+        await self._clock.sleep(_SETTLES)
+        async with self._slots:
+            try:
+                await self.count(plate_id)
+            except StoreError:
+                self._counted.pop(plate_id, None)  # Again in the next round.
+            except CallboardError as error:
+                # No transcript, or its machine doesn't let servers read.
+                _log.debug("The usage of plate %s is unknown: %s", plate_id, error.message)
+            except Exception:
+                _log.exception("The usage of plate %s could not be counted", plate_id)
+
+    async def count(self, plate_id: str) -> None:
+        """Count a session now, and record what is new."""
+        for _ in range(_MOST_ROUNDS):
+            plate = await self._plates.get(plate_id, dismissed=True)
+            if plate.session_id.startswith(NOT_STARTED):
+                return
+            counted = await self._read(plate_id)
+            if counted.whole:
+                await self._record(plate, counted.totals)
+                return
+            await self._clock.sleep(_PAUSE)
+
+    async def _record(self, plate: Plate, totals: Sequence[DayTokens]) -> None:
+        # A client that doesn't say when something happened: on the day on which it started.
+        first = plate.created_at // DAY_MS * DAY_MS
+        dated = [one if one.day else replace(one, day=first) for one in totals]
+        while True:
+            head = await self._log.head(plate.plate_id)
+            known = await self._known(plate)
+            new = [one for one in dated if known.get((one.day, one.model)) != one]
+            if not new:
+                return
+            event = usage.COUNTED(
+                {
+                    "sessionId": plate.session_id,
+                    "agent": plate.agent,
+                    "project": plate.project_path,
+                    "totals": [one.told() for one in new],
+                }
+            )
+            told = NewEvent(event_id(), event.name, event.payload, self._clock.now_ms())
+            try:
+                await self._log.append(plate.plate_id, [told], Writing(expect=head, settle=True))
+            except PositionConflict:
+                continue
+            except NotFound:
+                return  # It was pruned.
+            await self._recorded()
+            return
+
+    async def _known(self, plate: Plate) -> dict[tuple[int, str], DayTokens]:
+        where = {"source": "plate", "session": plate.session_id, "agent": plate.agent}
+        rows = await self._log.rows(Query("token_usage", where))
+        return {
+            (row["day"], row["model"]): DayTokens(
+                row["day"],
+                row["model"],
+                row["input_tokens"],
+                row["output_tokens"],
+                row["cache_read_tokens"],
+                row["cache_write_tokens"],
+                row["calls"],
+                row["cost"] / NANOS if row["reported"] else None,
+            )
+            for row in rows
+        }

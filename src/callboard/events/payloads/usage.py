@@ -1,0 +1,41 @@
+"""The payloads of events about the tokens that agents use, and about the budget."""
+
+from typing import NotRequired, TypedDict
+
+from callboard.events.payloads.workflow import Authored
+
+
+class CountedTokens(TypedDict):
+    """The tokens of one model on one day, in a session of a coding agent.
+
+    These are running totals: a later event about the same session, day and model replaces them.
+    """
+
+    day: int
+    """When the day starts, in UTC."""
+    model: str
+    """Empty if the client doesn't say."""
+    inputTokens: int
+    outputTokens: int
+    cacheReadTokens: int
+    cacheWriteTokens: int
+    calls: int
+    """How often the model was called."""
+    cost: NotRequired[float]
+    """In US dollars, if the client says what each call cost."""
+
+
+class UsageCountedPayload(TypedDict):
+    """What a session of a coding agent has used so far, from its client's transcript."""
+
+    sessionId: str
+    agent: str
+    project: str
+    totals: list[CountedTokens]
+
+
+class BudgetSetPayload(Authored):
+    """Someone changed the budget."""
+
+    daily: float | None
+    """US dollars a day; null for no budget."""

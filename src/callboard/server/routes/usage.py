@@ -1,0 +1,39 @@
+"""What agents have used, and the budget."""
+
+from typing import Annotated
+
+from fastapi import Query, Response
+
+from callboard.board.usage_reports import DAYS, MOST_DAYS, Budget, UsageGroup, UsageReport
+from callboard.server import routing
+from callboard.server.access.requirement import Operates, Reads
+from callboard.server.problems import reply
+from callboard.server.routes.common import Serving, failures, gives
+from callboard.server.schemas import BudgetRequest
+
+router = routing.router("usage", "/usage")
+
+
+@router.get("", responses=gives(UsageReport) | failures())
+async def show_usage(
+    serving: Serving,
+    _: Reads,
+    days: Annotated[
+        int, Query(ge=1, le=MOST_DAYS, description="How many days to look at, today included.")
+    ] = DAYS,
+    by: Annotated[UsageGroup, Query(description="What the rows are.")] = "day",
+) -> Response:
+    """Get the tokens that agents have used, and what they cost. Days are those of UTC."""
+    return reply(await serving.board.usage.report(days=days, by=by))
+
+
+@router.get("/budget", responses=gives(Budget) | failures())
+async def show_budget(serving: Serving, _: Reads) -> Response:
+    """Get the budget for a day, and what was spent today."""
+    return reply(await serving.board.usage.budget())
+
+
+@router.put("/budget", responses=gives(Budget) | failures())
+async def set_budget(serving: Serving, caller: Operates, given: BudgetRequest) -> Response:
+    """Ask people once a day when this much was spent; null for no budget. It stops nothing."""
+    return reply(await serving.board.usage.set_budget(given.daily, by=caller.name))

@@ -1,0 +1,146 @@
+"""Tokens in transcripts: each call counts once, however often and in which order it is read."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callboard.board.usage_counting import SessionTally
+from callboard.board.usage_totals import DayTokens, SessionTokens
+from callboard.errors import TranscriptUnreadable
+from callboard.vendors.conversation import ConversationPlace, ConversationReader
+from callboard.vendors.conversations import conversation_reader
+
+DAY = 86_400_000
+MONDAY = 1_763_337_600_000 // DAY * DAY
+LONG = 60.0
+
+
+def record(call: str, output: int, *, at: str = "2025-11-17T10:00:00Z", **more: Any) -> str:
+    usage = {"input_tokens": 10, "output_tokens": output, "cache_read_input_tokens": 3}
+    message = {"id": call, "model": "opus", "content": [{"type": "text", "text": "hi"}]}
+    told = {"type": "assistant", "uuid": f"{call}-{output}", "timestamp": at}
+    return json.dumps({**told, "message": {**message, "usage": usage}, **more}) + "\n"
+
+
+def tally(path: Path) -> SessionTally:
+    def open_part(name: str | None) -> ConversationReader:
+        return conversation_reader("claude", ConversationPlace("s", str(path), "/p", name))
+
+    return SessionTally(open_part)
+
+
+def counts(told: SessionTokens) -> Sequence[tuple[str, int, int, int]]:
+    return [(one.model, one.input_tokens, one.output_tokens, one.calls) for one in told.totals]
+
+
+def test_a_call_that_is_written_block_by_block_counts_once(tmp_path: Path):
+    file = tmp_path / "s.jsonl"
+    file.write_text(record("m1", 1) + record("m1", 7) + record("m2", 5), encoding="utf-8")
+    told = tally(file).count(LONG)
+    assert told.whole
+    assert told.totals == [DayTokens(MONDAY, "opus", 20, 12, 6, 0, 2)]
+
+
+def test_what_is_written_later_is_added(tmp_path: Path):
+    file = tmp_path / "s.jsonl"
+    file.write_text(record("m1", 1), encoding="utf-8")
+    counting = tally(file)
+    assert counts(counting.count(LONG)) == [("opus", 10, 1, 1)]
+    assert counts(counting.count(LONG)) == [("opus", 10, 1, 1)]
+    with file.open("a", encoding="utf-8") as more:
+        more.write(record("m1", 4) + record("m2", 5, at="2025-11-18T00:00:01Z"))
+    told = counting.count(LONG)
+    assert counts(told) == [("opus", 10, 4, 1), ("opus", 10, 5, 1)]
+    assert [one.day for one in told.totals] == [MONDAY, MONDAY + DAY]
+
+
+def test_a_transcript_of_many_pages_is_counted_in_parts(tmp_path: Path):
+    file = tmp_path / "s.jsonl"
+    file.write_text("".join(record(f"m{at}", 1) for at in range(1200)), encoding="utf-8")
+    counting = tally(file)
+    assert not counting.count(0.0).whole
+    rounds = 1
+    while not (told := counting.count(0.0)).whole:
+        rounds += 1
+    assert counts(told) == [("opus", 12_000, 1200, 1200)]
+    assert rounds > 2
+    assert counts(tally(file).count(LONG)) == counts(told)
+
+
+def test_a_transcript_that_is_rewritten_is_counted_again(tmp_path: Path):
+    file = tmp_path / "s.jsonl"
+    file.write_text(record("m1", 1) * 20, encoding="utf-8")
+    counting = tally(file)
+    counting.count(LONG)
+    file.write_text(record("m9", 2), encoding="utf-8")
+    assert counts(counting.count(LONG)) == [("opus", 10, 2, 1)]
+
+
+def test_what_subagents_use_is_part_of_their_session(tmp_path: Path):
+    file = tmp_path / "s.jsonl"
+    use = {"type": "tool_use", "id": "t1", "name": "Agent", "input": {}}
+    call = {"id": "m1", "model": "opus", "content": [use], "usage": {"input_tokens": 1}}
+    at = "2025-11-17T10:00:00Z"
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "on its way"}
+    records = [
+        {"type": "assistant", "uuid": "a", "timestamp": at, "message": call},
+        {
+            "type": "user",
+            "uuid": "b",
+            "timestamp": at,
+            "message": {"content": [result]},
+            "toolUseResult": {"agentId": "abc"},
+        },
+    ]
+    file.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    counting = tally(file)
+    assert counts(counting.count(LONG)) == [("opus", 1, 0, 1)]
+    nested = tmp_path / "s" / "subagents" / "agent-abc.jsonl"
+    nested.parent.mkdir(parents=True)
+    nested.write_text(record("m2", 5), encoding="utf-8")
+    assert counts(counting.count(LONG)) == [("opus", 11, 5, 2)]
+
+
+def test_without_a_transcript_nothing_is_known(tmp_path: Path):
+    with pytest.raises(TranscriptUnreadable):
+        tally(tmp_path / "s.jsonl").count(LONG)
+
+
+@given(st.lists(st.integers(0, 5), max_size=20), st.data())
+def test_the_same_records_add_up_to_the_same_however_they_come(
+    tmp_path_factory: pytest.TempPathFactory, calls: list[int], data: st.DataObject
+):
+    said = [(call, 1 + at) for at, call in enumerate(calls)]
+    file = tmp_path_factory.mktemp("t") / "s.jsonl"
+    file.write_text("", encoding="utf-8")
+    counting, told = tally(file), SessionTokens([], whole=True)
+    cuts = {*data.draw(st.lists(st.integers(0, len(said)), max_size=4)), len(said)}
+    for cut in sorted(cuts):
+        lines = (record(f"m{call}", output) for call, output in said[:cut])
+        file.write_text("".join(lines), encoding="utf-8")
+        told = counting.count(LONG)
+    most: dict[int, int] = {}
+    for call, output in said:
+        most[call] = max(output, most.get(call, 0))
+    expected = [("opus", 10 * len(most), sum(most.values()), len(most))] if most else []
+    assert counts(told) == expected
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"totals": "odd", "whole": 1},
+        {"totals": [{"day": -5, "model": 7, "inputTokens": "x", "cost": "y", "calls": -1}]},
+        {"totals": [{"day": 10**30, "inputTokens": 10**30, "cost": 1e300}]},
+    ],
+)
+def test_what_a_machine_sends_is_checked(told: dict[str, Any]):
+    found = SessionTokens.checked(told)
+    assert not found.whole
+    assert all(one.cost is None and one.input_tokens == 0 for one in found.totals)
