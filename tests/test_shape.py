@@ -29,6 +29,8 @@ ALONE: dict[str, str] = {
     "client.messages": "each part of the board has its client",
     "client.coding_agents": "what a client has is in one place, as in `board.coding_agents`",
     "client.changes": "each part of the board has its client",
+    "client.usage": "each part of the board has its client",
+    "server.routes.usage": "routes have one module for each resource",
     "client.limits": "each part of the board has its client",
     "client.tokens": "each part of the board has its client",
     "server.routes.limits": "routes have one module for each resource",

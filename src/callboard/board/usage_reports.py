@@ -64,7 +64,7 @@ class UsageRow(Shape):
 
 
 @dataclass(frozen=True, slots=True)
-class Budget(Shape):
+class DailyBudget(Shape):
     """The budget for a day, and what was spent today. daily: in US dollars; None: no budget."""
 
     daily: float | None
@@ -88,7 +88,7 @@ class UsageReport(Shape):
     limited: bool
     prices_date: str
     prices_source: str
-    budget: Budget
+    budget: DailyBudget
 
 
 class BoardUsage(Protocol):
@@ -98,11 +98,11 @@ class BoardUsage(Protocol):
         """What agents have used over the last days, including today."""
         ...
 
-    async def budget(self) -> Budget:
+    async def budget(self) -> DailyBudget:
         """The budget, and what was spent today."""
         ...
 
-    async def set_budget(self, daily: float | None) -> Budget:
+    async def set_budget(self, daily: float | None) -> DailyBudget:
         """Ask people once a day when this much was spent; None for no budget. It stops nothing."""
         ...
 
@@ -172,15 +172,15 @@ class UsageReports:
             await self.budget(),
         )
 
-    async def budget(self) -> Budget:
+    async def budget(self) -> DailyBudget:
         """The budget, and what was spent today."""
         spent, prices = _Sum(), self.prices()
         for row in await self._rows(self._today(), "day", None):
             spent.add(row, prices)
         done = spent.done()
-        return Budget(await self._daily(), done.cost or 0.0, done.unpriced_tokens)
+        return DailyBudget(await self._daily(), done.cost or 0.0, done.unpriced_tokens)
 
-    async def set_budget(self, daily: float | None, *, by: By = None) -> Budget:
+    async def set_budget(self, daily: float | None, *, by: By = None) -> DailyBudget:
         """Ask people once a day when this much was spent; None for no budget. It stops nothing."""
         if daily is not None and not 0 < daily <= MOST_DAILY:
             raise ValidationError(

@@ -1,6 +1,6 @@
 """What agents have used, and the budget, on a server."""
 
-from callboard.board.usage_reports import DAYS, Budget, UsageGroup, UsageReport
+from callboard.board.usage_reports import DAYS, DailyBudget, UsageGroup, UsageReport
 from callboard.client.transport import Transport
 
 
@@ -14,10 +14,10 @@ class RemoteUsage:
         """What agents have used over the last days, including today."""
         return UsageReport.from_wire(await self._transport.get("/usage", days=days, by=by))
 
-    async def budget(self) -> Budget:
+    async def budget(self) -> DailyBudget:
         """The budget, and what was spent today."""
-        return Budget.from_wire(await self._transport.get("/usage/budget"))
+        return DailyBudget.from_wire(await self._transport.get("/usage/budget"))
 
-    async def set_budget(self, daily: float | None) -> Budget:
+    async def set_budget(self, daily: float | None) -> DailyBudget:
         """Ask people once a day when this much was spent; None for no budget. It stops nothing."""
-        return Budget.from_wire(await self._transport.put("/usage/budget", {"daily": daily}))
+        return DailyBudget.from_wire(await self._transport.put("/usage/budget", {"daily": daily}))

@@ -84,12 +84,16 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
         relays=Relays(board.log, plates, board.people, board.hosts, board.clock),
         own_machine=OwnMachine(board.hosts, plates.host(), database, board.clock, board.changes),
         delivery=MessageDelivery(board.log, plates, board.messages, board.hosts, board.clock),
-        usage=UsageRecorder(
-            board.log, plates, board.conversations.usage, board.clock, board.usage.check_budget
-        ),
+        usage=_usage(board),
     )
     paced = Paced(_guarded(service), settings.patience)
     return Measured(paced, board.clock, [metrics.served, logs.served]), service
+
+
+def _usage(board: Callboard) -> UsageRecorder:
+    """What counts the tokens of coding agents."""
+    count, check = board.conversations.usage, board.usage.check_budget
+    return UsageRecorder(board.log, board.plates, count, board.clock, check)
 
 
 def _guarded(service: Service) -> Guard:

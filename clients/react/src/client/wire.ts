@@ -120,6 +120,11 @@ export interface Background {
   readonly [further: string]: unknown
 }
 
+/** A budget in US dollars a day; null for none. */
+export interface BudgetRequest {
+  readonly daily: number | null
+}
+
 /** Why it is cancelled. */
 export interface CancelRequest {
   readonly reason?: string | null
@@ -280,6 +285,13 @@ export interface ConversationPage {
   readonly before: string | null
   readonly after: string
   readonly restarted: boolean
+}
+
+/** The budget for a day, and what was spent today. daily: in US dollars; None: no budget. */
+export interface DailyBudget {
+  readonly daily: number | null
+  readonly spent: number
+  readonly unpricedTokens: number
 }
 
 /** The runs that started on one day, by their current status. */
@@ -1117,6 +1129,37 @@ export interface TurnMark {
   readonly late: number
   readonly prompt: string | null
   readonly partial: number
+}
+
+/** What agents have used over the last days, including today. Days are those of UTC. limited: there was more than could be counted. prices_date: when the prices were valid. prices_source: the file that they are from; empty for those that come with Callboard. */
+export interface UsageReport {
+  readonly since: string
+  readonly days: number
+  readonly by: 'day' | 'project' | 'plate' | 'model' | 'workflow'
+  readonly rows: ReadonlyArray<UsageRow>
+  readonly total: UsageSum
+  readonly limited: boolean
+  readonly pricesDate: string
+  readonly pricesSource: string
+  readonly budget: DailyBudget
+}
+
+/** One day, project, plate, model or workflow. key: a day is `2026-01-31`, a plate its id. */
+export interface UsageRow {
+  readonly key: string
+  readonly label: string
+  readonly used: UsageSum
+}
+
+/** Tokens, and what they cost in US dollars. cost: of the tokens whose price is known; None if none is. unpriced_tokens: the others. */
+export interface UsageSum {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cacheReadTokens: number
+  readonly cacheWriteTokens: number
+  readonly calls: number
+  readonly cost: number | null
+  readonly unpricedTokens: number
 }
 
 /** The answer to an approval or a confirmation, or its default after the deadline. */

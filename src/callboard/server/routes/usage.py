@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Query, Response
 
-from callboard.board.usage_reports import DAYS, MOST_DAYS, Budget, UsageGroup, UsageReport
+from callboard.board.usage_reports import DAYS, MOST_DAYS, DailyBudget, UsageGroup, UsageReport
 from callboard.server import routing
 from callboard.server.access.requirement import Operates, Reads
 from callboard.server.problems import reply
@@ -27,13 +27,13 @@ async def show_usage(
     return reply(await serving.board.usage.report(days=days, by=by))
 
 
-@router.get("/budget", responses=gives(Budget) | failures())
+@router.get("/budget", responses=gives(DailyBudget) | failures())
 async def show_budget(serving: Serving, _: Reads) -> Response:
     """Get the budget for a day, and what was spent today."""
     return reply(await serving.board.usage.budget())
 
 
-@router.put("/budget", responses=gives(Budget) | failures())
+@router.put("/budget", responses=gives(DailyBudget) | failures())
 async def set_budget(serving: Serving, caller: Operates, given: BudgetRequest) -> Response:
     """Ask people once a day when this much was spent; null for no budget. It stops nothing."""
     return reply(await serving.board.usage.set_budget(given.daily, by=caller.name))
