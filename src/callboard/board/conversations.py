@@ -17,9 +17,17 @@ from callboard.board.host_requests import WITHIN, words
 from callboard.board.plate import NOT_STARTED
 from callboard.board.usage_totals import SessionTokens
 from callboard.clock import Clock
-from callboard.errors import HostFailed, NotFound, TranscriptUnreadable, ValidationError
-from callboard.events.json_values import Object, as_list, as_object
+from callboard.display.conversation import led_up_to
+from callboard.errors import (
+    CallboardError,
+    HostFailed,
+    NotFound,
+    TranscriptUnreadable,
+    ValidationError,
+)
+from callboard.events.json_values import Object, as_list, as_object, as_text
 from callboard.events.shapes import Shape
+from callboard.interactions.records import Interaction
 from callboard.vendors.conversation import (
     MOST_ITEMS,
     Author,
@@ -39,6 +47,7 @@ if TYPE_CHECKING:
 
 COMMAND: Final = "transcript"
 NEWEST: Final = Window()
+_BEFORE_QUESTION: Final = 20
 _PAUSE: Final = 1.0
 """Seconds between two looks at a machine that lets no more readers wait."""
 _ERRORS: Final[Mapping[object, type[NotFound | ValidationError]]] = {
@@ -83,6 +92,23 @@ class BoardConversations(Protocol):
     ) -> ConversationItem:
         """All of an item that a page has cut. cursor: `after` of that page."""
         ...
+
+
+async def before_question(
+    conversations: BoardConversations, asked: Interaction
+) -> list[ConversationItem]:
+    """The last messages before an agent's open question; none if they can't be read.
+
+    Not everyone who may answer may read them, and a machine may not be reachable.
+    """
+    plate_id = as_text(as_object(asked.config).get("plateId"))
+    if not plate_id or asked.status != "pending":
+        return []
+    try:
+        page = await conversations.page(plate_id, Window(most=_BEFORE_QUESTION))
+    except CallboardError:
+        return []
+    return led_up_to(page.items)
 
 
 class PlateConversations:

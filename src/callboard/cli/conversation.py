@@ -11,12 +11,10 @@ from callboard.cli.lookup import SHORTEST
 from callboard.cli.questions import print_lines
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
-from callboard.display.conversation import KnownItems, call_line, item_lines, led_up_to, speaker
+from callboard.display.conversation import KnownItems, call_line, item_lines, speaker
 from callboard.display.lines import Bounds
-from callboard.errors import CallboardError, NotFound, ValidationError
+from callboard.errors import NotFound, ValidationError
 from callboard.events.moments import from_ms
-from callboard.interactions.records import Interaction
-from callboard.tui.rows import plate_of
 from callboard.vendors.conversation import (
     MOST_ITEMS,
     ConversationItem,
@@ -29,7 +27,6 @@ from callboard.vendors.conversation_items import joined
 MOST_FOUND: Final = 50
 _WAIT: Final = 20.0
 _MOST_OPEN: Final = 1000
-_BEFORE_QUESTION: Final = 20
 _BOUNDS: Final = 40, 2000
 _FEW_LINES: Final = 4
 
@@ -137,7 +134,8 @@ class ConversationPrinter:
     def print(self, items: Sequence[ConversationItem], *, full: bool = False) -> None:
         """Print messages after those that are on the screen."""
         for item in items:
-            self._print(item, full=full)
+            if item.kind != "usage":
+                self._print(item, full=full)
 
     def _print(self, item: ConversationItem, *, full: bool) -> None:
         called = self._open.pop(item.id, None)
@@ -177,18 +175,3 @@ def print_before(screen: Screen, items: Sequence[ConversationItem]) -> None:
 def link(plate: Plate, item_id: str) -> str:
     """What names one message."""
     return f"{plate.plate_id}#{item_id}"
-
-
-async def before_question(board: Board, asked: Interaction) -> list[ConversationItem]:
-    """The last messages before an agent's open question; none if they can't be read.
-
-    Not everyone who may answer may read them, and a machine may not be reachable.
-    """
-    plate_id = plate_of(asked)
-    if plate_id is None or asked.status != "pending":
-        return []
-    try:
-        page = await board.conversations.page(plate_id, Window(most=_BEFORE_QUESTION))
-    except CallboardError:
-        return []
-    return led_up_to(page.items)

@@ -154,7 +154,7 @@ def _call(tool: ToolRun) -> Iterator[Sequence[Line]]:
 
 def led_up_to(items: Sequence[ConversationItem]) -> list[ConversationItem]:
     """The last messages before a question: not the call that it is about, and no thoughts."""
-    found = [one for one in items if one.kind != "thinking"]
+    found = [one for one in items if one.kind not in ("thinking", "usage")]
     if found and found[-1].tool is not None and found[-1].tool.status == "running":
         found.pop()
     return found[-_LED_UP:]

@@ -178,18 +178,7 @@ async def serve(
         await wait_any(serving, stopping.wait())
         watch.stop()
         undo()
-        # Before what it asks.
-        await asyncio.gather(service.delivery.stop(), service.usage.close())
-        # Readers and held hooks first: they don't end by themselves, and uvicorn waits for all
-        # responses.
-        service.holding.close()
-        service.board.conversations.close()
-        await service.relays.close()
-        await service.own_machine.close()
-        await service.board.changes.snapshots.close()
-        await service.leavings.stop()
-        await service.rounds.stop()
-        service.streams.close()
+        await _let_go(service)
         server.leave()
         await asyncio.gather(serving, service.driver.stop(service.settings.grace))
         await service.spool.close()
@@ -204,6 +193,20 @@ async def _follow_agents(service: Service) -> None:
     service.relays.seen = service.usage.look
     with contextlib.suppress(StoreError):
         await service.usage.catch_up()
+
+
+async def _let_go(service: Service) -> None:
+    """End what doesn't end by itself: uvicorn waits for all responses."""
+    # Before what it asks.
+    await asyncio.gather(service.delivery.stop(), service.usage.close())
+    service.holding.close()
+    service.board.conversations.close()
+    await service.relays.close()
+    await service.own_machine.close()
+    await service.board.changes.snapshots.close()
+    await service.leavings.stop()
+    await service.rounds.stop()
+    service.streams.close()
 
 
 def _created(app: ASGIApp, service: Service, watch: LoopWatch) -> "_Server":

@@ -1,6 +1,6 @@
 """Actions on the selected row: answer it, go to its terminal, name it, dismiss it."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from functools import partial
 
 from textual.app import App, SuspendNotSupported
@@ -13,6 +13,7 @@ from callboard.interactions.excerpts import excerpt
 from callboard.interactions.records import Interaction
 from callboard.interactions.rulings import declined
 from callboard.tui.choices import ChoicesDialog
+from callboard.tui.conversation import ConversationScreen
 from callboard.tui.detail import told
 from callboard.tui.dialog import AnswerDialog, Decline, NameDialog
 from callboard.tui.mirror import Mirror
@@ -23,7 +24,9 @@ from callboard.tui.text import laid_out, one_line
 from callboard.tui.text_screen import TextScreen
 from callboard.tui.verdict_dialog import RulingDialog
 from callboard.tui.whereabouts import ANSWERS_WAIT
+from callboard.vendors.conversation import ConversationItem
 
+_MOST_LED_UP = 100
 _LONGEST = 300
 """Characters of a prompt in a notification, from its start and end."""
 
@@ -37,6 +40,7 @@ class ActingApp(App[None]):
         self.clock = clock
         self.mirror = Mirror(source, clock, self.show_changes, self.tell_receipt)
         self._sent: set[str] = set()
+        self._led_up: dict[str, list[ConversationItem]] = {}
 
     @property
     def selected(self) -> Row | None:
@@ -57,6 +61,25 @@ class ActingApp(App[None]):
         plate = self.selected_plate
         if plate is not None and plate.unseen:
             self._change(plate, {"seen": True})
+
+    def led_up(self, row: Row | None) -> Sequence[ConversationItem]:
+        """The messages that led to an agent's question, as soon as they are known."""
+        question = None if row is None or row.plate is None else row.question
+        if question is None:
+            return ()
+        known = self._led_up.get(question.id)
+        if known is None:
+            if len(self._led_up) >= _MOST_LED_UP:
+                self._led_up.clear()
+            self._led_up[question.id] = []
+            self.run_worker(self._look_before(question))
+        return known or ()
+
+    async def _look_before(self, question: Interaction) -> None:
+        found = await self.source.before(question)
+        if found:
+            self._led_up[question.id] = found
+            self.show_changes()
 
     # ------------------------------------------------------------------ answering
 
@@ -127,6 +150,13 @@ class ActingApp(App[None]):
                 self._change(plate, {"name": name})
 
         self.push_screen(NameDialog(row.title, plate.name or ""), named)
+
+    def action_conversation(self) -> None:
+        """Show what it did."""
+        row = self.selected
+        if row is not None and row.plate is not None:
+            self.push_screen(ConversationScreen(self.source, row.plate, row.title, self.clock))
+            self.mark_seen()
 
     def action_pane(self) -> None:
         """Go to its tmux pane."""

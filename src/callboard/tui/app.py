@@ -109,6 +109,7 @@ class BoardApp(ActingApp):
         Binding("y", "rule(True)", "Yes"),
         Binding("n", "rule(False)", "No"),
         Binding("enter", "open", "Open"),
+        Binding("h", "conversation", "History"),
         Binding("t", "pane", "Pane"),
         Binding("r", "resume", "Resume"),
         Binding("slash", "filter", "Filter", key_display="/"),
@@ -238,7 +239,8 @@ class BoardApp(ActingApp):
 
     def _show_detail(self) -> None:
         detail = self._base.query_one("#detail", Detail)
-        detail.show(self.selected, self.clock.now_ms())
+        row = self.selected
+        detail.show(row, self.clock.now_ms(), self.led_up(row))
 
     def _leave_what_is_over(self) -> None:
         """Close a dialog whose question was answered elsewhere."""
@@ -286,7 +288,7 @@ class BoardApp(ActingApp):
                 return plate is not None and bool(plate.tmux_target)
             case "resume":
                 return row is not None and row.closed
-            case "pin" | "dismiss_plate" | "name" | "toggle_seen":
+            case "conversation" | "pin" | "dismiss_plate" | "name" | "toggle_seen":
                 return plate is not None
             case _:
                 return True

@@ -1,6 +1,6 @@
 """The details of one row, next to the list or on the whole screen."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from textual import events
@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from callboard.board.plate import Plate
 from callboard.display.assignments import assignment, restriction
+from callboard.display.conversation import item_lines
 from callboard.display.lines import Bounds, Look
 from callboard.display.questions import show
 from callboard.display.receipts import answerer, receipt
@@ -19,6 +20,7 @@ from callboard.interactions.records import Interaction, Receipt
 from callboard.tui.rows import Row, attending
 from callboard.tui.text import BLANK, StyledLine, age, clipped, home_path, laid_out, lines, one_line
 from callboard.tui.whereabouts import ANSWERS_WAIT, unreachable
+from callboard.vendors.conversation import ConversationItem
 
 _FAINT: Final = "$faint"
 _INDENT: Final = "  "
@@ -27,6 +29,7 @@ _MOST_LINES: Final = 30
 """Maximum lines of a message."""
 _BOUNDS: Final = Bounds(40, 400, "press Enter")
 """Limits for a question next to the list. Its dialog shows all of it."""
+_FEW: Final = Bounds(4, 400, "press h")
 _LOOKS: Final = {
     "needs": "bold $needs",
     "failed": "bold $error",
@@ -44,15 +47,17 @@ class Detail(VerticalScroll):
         super().__init__(id=id)
         self._row: Row | None = None
         self._now_ms = 0
-        self._shown: tuple[Row | None, str, int] | None = None
+        self._before: Sequence[ConversationItem] = ()
+        self._shown: object = None
 
     def compose(self) -> ComposeResult:
         """One scrolling text."""
         yield Static("", classes="detail-text")
 
-    def show(self, row: Row | None, now_ms: int) -> None:
-        """Show a row; a different one from its top."""
+    def show(self, row: Row | None, now_ms: int, led_up: Sequence[ConversationItem] = ()) -> None:
+        """Show a row; a different one from its top. led_up: what led to its question."""
         before, self._row, self._now_ms = self._row, row, now_ms
+        self._before = led_up
         self._draw()
         if row is None or before is None or before.key != row.key:
             self.scroll_home(animate=False)
@@ -63,12 +68,15 @@ class Detail(VerticalScroll):
 
     def _draw(self) -> None:
         row, width = self._row, self.scrollable_content_region.width
-        shown = (row, "" if row is None else _ages(row, self._now_ms), width)
+        shown = (row, "" if row is None else _ages(row, self._now_ms), width, self._before)
         if shown == self._shown or not width:
             return
         self._shown = shown
-        text = Content("") if row is None else laid_out(told(row, self._now_ms), width)
+        text = Content("") if row is None else laid_out(self._told(row), width)
         self.query_one(Static).update(text)
+
+    def _told(self, row: Row) -> list[StyledLine]:
+        return told(row, self._now_ms, self._before)
 
 
 def _ages(row: Row, now_ms: int) -> str:
@@ -77,18 +85,19 @@ def _ages(row: Row, now_ms: int) -> str:
     return f"{age(row.at_ms, now_ms)} {'' if lost_at is None else age(lost_at, now_ms)}"
 
 
-def told(row: Row, now_ms: int) -> list[StyledLine]:
-    """A row in full."""
+def told(row: Row, now_ms: int, led_up: Sequence[ConversationItem] = ()) -> list[StyledLine]:
+    """A row in full. led_up: the messages that led to its question."""
     found = [_heading(row, now_ms), *_lost(row, now_ms)]
-    for section in _sections(row):
+    for section in _sections(row, led_up):
         if lines_of := list(section):
             found += [BLANK, *lines_of]
     return found
 
 
-def _sections(row: Row) -> Iterator[Iterator[StyledLine]]:
+def _sections(row: Row, led_up: Sequence[ConversationItem]) -> Iterator[Iterator[StyledLine]]:
     for question in row.questions:
         yield asked(question, _BOUNDS)
+    yield before_it(led_up)
     if row.answered is not None:
         yield _answer(row.answered)
     if row.plate is None:
@@ -132,6 +141,16 @@ def asked(question: Interaction, bounds: Bounds | None = None) -> Iterator[Style
         yield StyledLine(one_line(only), _FAINT)
     if question.type == KIND:
         yield StyledLine(f"With an agent: {attending(question)}", _FAINT)
+
+
+def before_it(items: Sequence[ConversationItem]) -> Iterator[StyledLine]:
+    """The messages that led to a question, shortened."""
+    if items:
+        yield StyledLine("Before it asked (h shows all)", _FAINT)
+    for item in items:
+        lead = "> " if item.author == "person" else ""
+        for text, look, before, lead_look, *_ in item_lines(item, bounds=_FEW):
+            yield StyledLine(text, _SHOWN[look], before + lead, _SHOWN[lead_look])
 
 
 _SHOWN: Final[Mapping[Look, str]] = {

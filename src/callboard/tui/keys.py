@@ -24,6 +24,7 @@ KEYS: Final[dict[str, tuple[BoardKey, ...]]] = {
         BoardKey("g g", "Select the first agent"),
         BoardKey("G", "Select the last agent"),
         BoardKey("Enter", "Open its question or its details"),
+        BoardKey("h", "Show what it did: its conversation", "terminal"),
         BoardKey("Tab", "Scroll the panel next to the list", "terminal"),
         BoardKey("/", "Filter: every word has to match"),
         BoardKey("Esc", "Clear the filter"),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import Final, TypedDict
 
+from callboard.board.conversations import before_question
 from callboard.board.hook_backlog import HookBacklog
 from callboard.board.plate import Plate
 from callboard.board.protocol import Board
@@ -18,8 +19,15 @@ from callboard.interactions.results import completion_of
 from callboard.interactions.rulings import declined
 from callboard.tui.dialog import Decline
 from callboard.tui.rows import plate_of
+from callboard.vendors.conversation import (
+    ConversationItem,
+    ConversationPage,
+    FoundItem,
+    Window,
+)
 
 _MOST_SESSIONS: Final = 500
+_MOST_FOUND: Final = 200
 
 Hear = Callable[[Event | None], None]
 """Called with each event; with None after connecting, when everything has to be read."""
@@ -92,6 +100,39 @@ class Source:
         return await self._board.people.complete(
             question.id, value.outcome, response=value.response, error=value.error, by=self._by
         )
+
+    async def conversation(
+        self, plate_id: str, window: Window, *, subagent: str | None = None, wait: float = 0.0
+    ) -> ConversationPage:
+        """A part of what an agent did; wait: seconds to wait for what follows."""
+        if window.after is None:
+            wait = 0.0
+        return await self._board.conversations.page(plate_id, window, subagent=subagent, wait=wait)
+
+    async def conversation_search(
+        self, plate_id: str, text: str, *, subagent: str | None = None
+    ) -> list[FoundItem]:
+        """The newest messages with a text."""
+        found, before = dict[str, FoundItem](), None
+        while len(found) < _MOST_FOUND:
+            matches = await self._board.conversations.search(
+                plate_id, text, before=before, subagent=subagent
+            )
+            found |= {one.id: one for one in matches.found if one.id not in found}
+            before = matches.before
+            if before is None:
+                break
+        return [*found.values()]
+
+    async def conversation_item(
+        self, plate_id: str, item_id: str, cursor: str, *, subagent: str | None = None
+    ) -> ConversationItem:
+        """All of a message."""
+        return await self._board.conversations.item(plate_id, item_id, cursor, subagent=subagent)
+
+    async def before(self, question: Interaction) -> list[ConversationItem]:
+        """The messages that led to an agent's question; none if they can't be read."""
+        return await before_question(self._board.conversations, question)
 
     async def change(self, plate_id: str, changes: PlateChanges | None) -> None:
         """Name a plate, pin it, or mark it as seen; without changes, dismiss it."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,13 +11,26 @@ from tests.interactions import interaction
 from callboard.board.hook_backlog import NO_BACKLOG, HookBacklog
 from callboard.board.plate import Plate
 from callboard.board.relay_hosts import RelayHost
+from callboard.display.conversation import led_up_to
 from callboard.engine.sessions import SessionInfo
-from callboard.errors import AlreadyAnswered, CallboardError, ServerUnreachable
+from callboard.errors import (
+    AlreadyAnswered,
+    CallboardError,
+    ServerUnreachable,
+    TranscriptUnreadable,
+)
 from callboard.events import plates
 from callboard.events.envelope import Event
+from callboard.events.json_values import as_object, as_text
 from callboard.events.moments import iso
 from callboard.interactions.records import Interaction
 from callboard.tui.source import Hear, Source
+from callboard.vendors.conversation import (
+    ConversationItem,
+    ConversationPage,
+    FoundItem,
+    Window,
+)
 
 NOON = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 """When `FakeClock` begins."""
@@ -91,6 +104,36 @@ def session(id: str, workflow: str) -> SessionInfo:
     )
 
 
+@dataclass
+class ScriptedConversation:
+    """A conversation that a test writes. whole: items in full, where pages have less."""
+
+    items: list[ConversationItem] = field(default_factory=list[ConversationItem])
+    whole: dict[str, ConversationItem] = field(default_factory=dict[str, ConversationItem])
+    grown: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def page(self, window: Window, wait: float) -> ConversationPage:
+        if wait and window.after == str(len(self.items)):
+            self.grown.clear()
+            await self.grown.wait()
+        if window.after is not None:
+            start = int(window.after)
+            end = min(len(self.items), start + window.most)
+        else:
+            end = len(self.items) if window.before is None else int(window.before)
+            start = max(0, end - window.most)
+        return ConversationPage(self.items[start:end], str(start) if start else None, str(end))
+
+    def search(self, text: str) -> list[FoundItem]:
+        found = [one for one in self.items if text.lower() in one.text.lower()]
+        return [FoundItem(one.id, one.kind, one.at, one.text, "1") for one in reversed(found)]
+
+    def add(self, *items: ConversationItem) -> None:
+        """The client writes more."""
+        self.items += items
+        self.grown.set()
+
+
 class ScriptedSource(Source):
     """Has what the test gives it, and remembers what was done."""
 
@@ -112,6 +155,7 @@ class ScriptedSource(Source):
         self.confirms = True
         self.connections = 0
         self.away: CallboardError | None = None
+        self.conversations: dict[tuple[str, str | None], ScriptedConversation] = {}
         self._lost: asyncio.Future[None] | None = None
         self._hear: Hear | None = None
 
@@ -159,6 +203,33 @@ class ScriptedSource(Source):
         self.questions[question.id] = done
         self.tell("input:accepted", question.id)
         return done
+
+    async def conversation(
+        self, plate_id: str, window: Window, *, subagent: str | None = None, wait: float = 0.0
+    ) -> ConversationPage:
+        self._look("conversation")
+        return await self._told(plate_id, subagent).page(window, wait)
+
+    async def conversation_search(
+        self, plate_id: str, text: str, *, subagent: str | None = None
+    ) -> list[FoundItem]:
+        return self._told(plate_id, subagent).search(text)
+
+    async def conversation_item(
+        self, plate_id: str, item_id: str, cursor: str, *, subagent: str | None = None
+    ) -> ConversationItem:
+        return self._told(plate_id, subagent).whole[item_id]
+
+    async def before(self, question: Interaction) -> list[ConversationItem]:
+        plate_id = as_text(as_object(question.config).get("plateId"))
+        told = self.conversations.get((plate_id, None))
+        return [] if told is None else led_up_to(told.items)
+
+    def _told(self, plate_id: str, subagent: str | None) -> "ScriptedConversation":
+        found = self.conversations.get((plate_id, subagent))
+        if found is None:
+            raise TranscriptUnreadable("The transcript isn't there.")
+        return found
 
     async def change(self, plate_id: str, changes: Mapping[str, Any] | None) -> None:
         self.changes.append((plate_id, changes))

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 import click
 
+from callboard.board.conversations import before_question
 from callboard.board.protocol import Board
 from callboard.cli import options
 from callboard.cli.commands.resume import resume_session, watch_session
-from callboard.cli.conversation import before_question, print_before
+from callboard.cli.conversation import print_before
 from callboard.cli.edited_input import InputEdit
 from callboard.cli.foreground import Continuation, Foreground
 from callboard.cli.format import one_line
@@ -224,7 +225,7 @@ def _confirmed(typed: _Typed, edit: InputEdit) -> _Seen:
 
     async def look(board: Board) -> tuple[Interaction, list[ConversationItem]]:
         found = await _find(board, place, typed.question)
-        return found, await before_question(board, found)
+        return found, await before_question(board.conversations, found)
 
     asked, before = place.ask(look)
     # Standard output may be for a program.

@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import click
 
+from callboard.board.conversations import before_question
 from callboard.board.plate import Plate
 from callboard.board.protocol import Board
 from callboard.cli import options
 from callboard.cli.answer_commands import ways_to_answer
-from callboard.cli.conversation import before_question, print_before
+from callboard.cli.conversation import print_before
 from callboard.cli.format import ago, moment, one_line
 from callboard.cli.freshness import Freshness, freshness
 from callboard.cli.lookup import find_question, find_session
@@ -111,7 +112,7 @@ async def _look(board: Board, typed: _Typed) -> _Found:
     now_ms = board.clock.now_ms()
     if typed.question is not None:
         one = await find_question(board, typed.place, typed.question)
-        before = [] if typed.as_json else await before_question(board, one)
+        before = [] if typed.as_json else await before_question(board.conversations, one)
         return _Found([one], now_ms, [], None, before)
     session = "*"
     if typed.session is not None:
