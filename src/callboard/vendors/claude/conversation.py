@@ -175,7 +175,7 @@ def _inside(text: str, tag: str) -> str:
 
 def _attached(attachment: Object, id: str) -> Iterator[ConversationItem]:
     """What a person or program wrote in the middle of a turn, and what hooks added."""
-    kind = attachment.get("type")
+    kind = as_text(attachment.get("type"))
     if kind == "queued_command":
         prompt = attachment.get("prompt")
         origin = as_text(as_object(attachment.get("origin")).get("kind"))
@@ -184,10 +184,10 @@ def _attached(attachment: Object, id: str) -> Iterator[ConversationItem]:
         images = _images(objects(prompt))
         yield ConversationItem(id, None, "prompt", author, text, images=images)
     elif kind in _FROM_HOOKS and _is_heard(attachment):
-        author, text = _FROM_HOOKS[as_text(kind)], _hook_text(attachment)
+        author, text = _FROM_HOOKS[kind], _hook_text(attachment)
         if text:
-            kind = "prompt" if author == "program" else "notice"
-            yield ConversationItem(id, None, kind, author, text)
+            shown = "prompt" if author == "program" else "notice"
+            yield ConversationItem(id, None, shown, author, text)
 
 
 def _is_heard(attachment: Object) -> bool:

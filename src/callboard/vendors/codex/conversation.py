@@ -78,7 +78,7 @@ def _parse(record: Object, id: str) -> Sequence[ConversationItem]:
 
 
 def _said(payload: Object, id: str) -> Iterator[ConversationItem]:
-    kind = payload.get("type")
+    kind = as_text(payload.get("type"))
     own_id = word(payload.get("id")) or id
     use = word(payload.get("call_id")) or own_id
     if kind == "message":
