@@ -9,6 +9,7 @@ import { problemOf } from '../server/queries'
 import type { Plate } from '../server/types'
 import { KEYS } from '../shell/keys'
 import { useShortcut } from '../shell/shortcuts'
+import { StartAgent } from '../start/StartAgent'
 import { Cards } from './Cards'
 import { areOnSeveralHosts } from './hosts'
 import { fits } from './names'
@@ -42,12 +43,15 @@ export function BoardPage() {
             {isLoading ? text.loading : summary(plates, needy.length)}
           </p>
         </div>
-        {plates.length > 0 && (
-          <div className="board__tools">
-            <Filter q={q ?? ''} setQ={setQ} />
-            <Sort order={order} setOrder={(next) => setSort(next === ORDERS[0] ? null : next)} />
-          </div>
-        )}
+        <div className="board__tools">
+          {plates.length > 0 && (
+            <>
+              <Filter q={q ?? ''} setQ={setQ} />
+              <Sort order={order} setOrder={(next) => setSort(next === ORDERS[0] ? null : next)} />
+            </>
+          )}
+          <StartAgent />
+        </div>
       </header>
       {problem && <Problem error={problem} onRetry={refetch} />}
       <CatchingUp />

@@ -38,7 +38,7 @@ function Last({ plateId, moment }: Props) {
       <h2>{text.ledHere}</h2>
       {isLoading && <p className="quiet">{text.loading}</p>}
       {!isLoading && shown.length === 0 && <p className="quiet">{text.ledHereNone}</p>}
-      {/* What is read here is no part of the question, which can be allowed without it. */}
+      {/* A question can be allowed without this having been read. */}
       <ReadFirst>
         <PlaceContext value={place}>
           <FoldsContext value={folds}>

@@ -10,6 +10,7 @@ import { problemOf } from '../server/queries'
 import type { Plate } from '../server/types'
 import { Interrupt } from './Interrupt'
 import { Queue } from './Queue'
+import { Resume } from './Resume'
 import { text } from './text'
 
 /** How many bytes the server takes as a message. */
@@ -102,9 +103,13 @@ function Draft(props: DraftProps) {
           ))}
         </fieldset>
         <span className="grow" />
-        <Interrupt plate={plate} told={told} />
+        {plate.status === 'closed' ? (
+          <Resume plate={plate} prompt={draft} onResumed={() => setDraft('')} />
+        ) : (
+          <Interrupt plate={plate} told={told} />
+        )}
         <button type="submit" className="button button--lamp" disabled={!canSend}>
-          {text.send} <KeyHint>Ctrl ↵</KeyHint>
+          {text.send} <KeyHint>{text.sendKey}</KeyHint>
         </button>
       </div>
     </form>

@@ -171,6 +171,10 @@ export interface CallboardClient {
   withdrawMessage(plateId: string, messageId: string): Promise<wire.PlateMessage>
   /** Stop the agent's turn. */
   interruptPlate(plateId: string): Promise<wire.PlateInterrupted>
+  /** Start a coding agent in the background, or resume one that has ended. */
+  startPlate(request: wire.AgentStartRequest): Promise<wire.StartedPlate>
+  /** End an agent that was started in the background. */
+  stopPlate(plateId: string): Promise<wire.Plate>
   /** What changed in an agent's working tree since its `session` started, and so on. */
   getChanges(plateId: string, since?: string, signal?: AbortSignal): Promise<wire.WorktreeChanges>
   /** The diff of one file of `getChanges`. */
@@ -348,6 +352,9 @@ function messages(http: Transport) {
       http.patch<wire.PlateMessage>(message(id, messageId), change),
     withdrawMessage: (id: string, messageId: string) =>
       http.delete<wire.PlateMessage>(message(id, messageId)),
+    startPlate: (told: wire.AgentStartRequest) =>
+      http.post<wire.StartedPlate>('/plates/start', told),
+    stopPlate: (id: string) => http.post<wire.Plate>(plate(id, '/stop')),
     interruptPlate: (id: string) => http.post<wire.PlateInterrupted>(plate(id, '/interrupt')),
   }
 }
