@@ -170,8 +170,9 @@ test-web: python $(UI) $(CLIENTS)
 	npm run --silent test
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not long and dashboard" $(DASHBOARD_TESTS)
 
+# They mostly wait, for people who are played and for processes that were killed: twice as many fit.
 test-long: python $(UI) $(CLIENTS) ## The long soaks, and the rarer ways through what `make test` shows
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m long --timeout 3600
+	PYTEST_XDIST_AUTO_NUM_WORKERS=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m long --timeout 3600
 
 screenshots: python $(UI) ## Make the pictures in docs/images again
 	CALLBOARD_SCREENSHOTS=docs/images $(BIN)/pytest tests/browser/test_pictures.py tests/browser/test_looks.py tests/unit/tui/test_looks.py -k picture

@@ -1,5 +1,6 @@
 """A terminal that a test can type into and look at: a tmux server of its own, one pane."""
 
+import asyncio
 import shutil
 import subprocess
 import tempfile
@@ -70,6 +71,16 @@ class Terminal:
         self._tmux("send-keys", "-l", text)
         await self.shows(text)
         self.press("Enter")
+
+    async def fill(self, field: str, text: str) -> None:
+        """Type into a field of a dialog and press Enter, until the dialog is gone.
+
+        On a busy machine, a client has emptied the field at Enter, and stayed in its dialog.
+        """
+        while field in (screen := self.screen):
+            if text not in screen:
+                await self.type(text)
+            await asyncio.sleep(_PRESS_AGAIN)
 
     async def shows(self, *texts: str, within: float = PATIENCE) -> str:
         """Wait until all of these can be seen at once."""

@@ -277,7 +277,7 @@ async def test_a_no_with_words_in_the_terminal_ends_the_question(
         await terminal.shows("❯ 4. No")
         terminal.press("Tab")
         await terminal.shows("❯ 4. No,")
-        await terminal.type("ask me tomorrow")
+        await terminal.fill("❯ 4. No,", "ask me tomorrow")
         await terminal.shows("It is made.")
         found = await board.closed(asked["id"])
         await board.plate(status="idle", interactionId=None)
