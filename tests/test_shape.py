@@ -42,7 +42,6 @@ ALONE: dict[str, str] = {
     "server.routes.starting": "routes have one module for each resource",
     "terminals.host_process": "it is run as a program",
     "vendors.gemini.transcript": "what a client writes is read in its own package",
-    "vendors.opencode.database": "how it is opened is apart from what is read in it",
     "vendors.conversations": "relays import the readers only when one is needed",
 }
 

@@ -1,7 +1,7 @@
 """Reads conversations on the machine where their agents run: in threads, and within bounds."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Final, TypeVar
@@ -27,7 +27,7 @@ from callboard.vendors.conversation import (
     ConversationReader,
     Window,
 )
-from callboard.vendors.transcript_folders import own_transcript
+from callboard.vendors.transcript_folders import is_own_transcript
 
 FindReader = Callable[[str, ConversationPlace], ConversationReader]
 """The reader for an agent's conversation; TranscriptUnreadable if there is none."""
@@ -43,7 +43,7 @@ _LONGEST_PATH: Final = 4096
 _COUNTS_FOR: Final = 3.0
 """Seconds for which tokens are counted at once."""
 _MOST_TALLIES: Final = 32
-"""How many sessions are counted from where they were left. Others are counted anew."""
+"""How many sessions are counted from where they were left. Others are counted from their start."""
 
 S = TypeVar("S", bound=Shape)
 T = TypeVar("T")
@@ -58,11 +58,21 @@ class Transcript:
 
 
 def any_reader(agent: str, place: ConversationPlace) -> ConversationReader:
-    """The reader of the agent's own package."""
+    """The reader of the agent's own package, for a transcript that is where the agent keeps them.
+
+    A hook or a server can name any file, and a link can lead to one.
+    """
     # Imported once a conversation is read: most relays never do.
     from callboard.vendors.conversations import conversation_reader
 
-    return conversation_reader(agent, place)
+    reader = conversation_reader(agent, place)
+    if not all(is_own_transcript(agent, path) for path in reader.watched()):
+        raise TranscriptUnreadable(
+            f"The transcript of this session is not in the folder where {agent} keeps them, so it "
+            "is not read. If the agent uses another folder, start Callboard with the same one in "
+            "its environment."
+        )
+    return reader
 
 
 class ConversationReading:
@@ -83,29 +93,30 @@ class ConversationReading:
     ) -> ConversationPage:
         """A part of a conversation. wait: seconds to wait for what follows `window.after`."""
         deadline = monotonic() + min(wait, MOST_WAIT)
-        reader = self._find(transcript.agent, transcript.place)
         while True:
-            page, seen = await self._in_thread(lambda at=window: _page(reader, at))
+            page, files, seen = await self._in_thread(lambda at=window: self._page(transcript, at))
             left = deadline - monotonic()
             if page.items or page.restarted or window.after is None or left <= 0:
                 return page
             is_end, window = page.after == window.after, replace(window, after=page.after)
             if is_end:
-                await self._growth.wait(reader.watched(), seen, left)
+                await self._growth.wait(files, seen, left)
 
     async def search(
         self, transcript: Transcript, text: str, window: Window
     ) -> ConversationMatches:
         """The newest items before `window.before` that contain a text."""
-        reader = self._find(transcript.agent, transcript.place)
-        return await self._in_thread(lambda: _sendable(reader.search(text, window)))
+
+        def read() -> ConversationMatches:
+            return _sendable(self._reader(transcript).search(text, window))
+
+        return await self._in_thread(read)
 
     async def item(self, transcript: Transcript, item_id: str, cursor: str) -> ConversationItem:
         """All of an item; NotFound if it isn't where the cursor says."""
-        reader = self._find(transcript.agent, transcript.place)
 
         def read() -> ConversationItem | None:
-            found = reader.full(item_id, cursor)
+            found = self._reader(transcript).full(item_id, cursor)
             return None if found is None else _sendable(fitted_item(found))
 
         found = await self._in_thread(read)
@@ -121,7 +132,7 @@ class ConversationReading:
         """The tokens that a session and its subagents have used, as far as they are counted."""
         place = transcript.place
         tally = self._tallies.pop(transcript, None) or SessionTally(
-            lambda name: self._find(transcript.agent, replace(place, subagent=name))
+            lambda name: self._reader(Transcript(transcript.agent, replace(place, subagent=name)))
         )
         counted = await self._in_thread(lambda: tally.count(_COUNTS_FOR))
         self._tallies[transcript] = tally
@@ -156,6 +167,20 @@ class ConversationReading:
         finally:
             self._waiting -= 1
 
+    def _page(
+        self, transcript: Transcript, window: Window
+    ) -> tuple[ConversationPage, Sequence[str], FileState]:
+        reader = self._reader(transcript)
+        files = reader.watched()
+        # Before it is read: what is written meanwhile then counts as a change.
+        seen = state_of(files)
+        page = fitted_page(lambda most: reader.page(replace(window, most=most)), window.most)
+        return _sendable(page), files, seen
+
+    def _reader(self, transcript: Transcript) -> ConversationReader:
+        # In a thread, because it looks for files.
+        return self._find(transcript.agent, transcript.place)
+
     async def _in_thread(self, read: Callable[[], T]) -> T:
         # Reading takes longer than most of what threads do here, and must leave some of them.
         async with self._slots:
@@ -183,13 +208,6 @@ def asked(what: str, transcript: Transcript, window: Window) -> dict[str, object
     }
 
 
-def _page(reader: ConversationReader, window: Window) -> tuple[ConversationPage, FileState]:
-    # Before it is read: what is written meanwhile then counts as a change.
-    seen = state_of(reader.watched())
-    page = fitted_page(lambda most: reader.page(replace(window, most=most)), window.most)
-    return _sendable(page), seen
-
-
 def _sendable(shape: S) -> S:
     if writable(shape):
         return shape
@@ -200,7 +218,7 @@ def _transcript(data: Object) -> Transcript:
     agent, folder = as_text(data.get("agent"))[:LONGEST_WORD], as_text(data.get("folder"))
     place = ConversationPlace(
         _word(data, "session") or "",
-        own_transcript(agent, as_text(data.get("path"))[:_LONGEST_PATH]),
+        as_text(data.get("path"))[:_LONGEST_PATH] or None,
         folder[:_LONGEST_PATH],
         _word(data, "subagent"),
     )

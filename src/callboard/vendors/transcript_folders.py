@@ -1,36 +1,45 @@
-"""Where coding agents keep their transcripts: a server may not have any other file read."""
+"""Where coding agents keep their transcripts: no other file is read as one.
 
+A hook or a server says where a transcript is, and must not find out anything about other files.
+"""
+
+from collections.abc import Sequence
 from pathlib import Path
 
 
 def own_transcript(agent: str, path: str) -> str | None:
-    """The path of a transcript, if it is where the client keeps them.
+    """The path of a transcript, if it is where the client keeps them."""
+    return path if path and is_own_transcript(agent, path) else None
 
-    A server says where it is, and must not find out anything about other files.
-    """
-    home = _home(agent)
-    if home is None or not path:
-        return None
+
+def is_own_transcript(agent: str, path: str) -> bool:
+    """Whether a path leads to where the client keeps its transcripts, after following links."""
     try:
-        return path if Path(path).resolve().is_relative_to(home.resolve()) else None
+        found = Path(path).resolve()
+        return any(found.is_relative_to(one.resolve()) for one in _folders(agent))
     except (OSError, ValueError, RuntimeError):
-        return None
+        return False
 
 
-def _home(agent: str) -> Path | None:
+def _folders(agent: str) -> Sequence[Path]:
+    """The client's folder, and the one for transcripts in it, which can be on another disk."""
     # A relay has few of these agents, and each module takes memory.
     match agent:
         case "claude":
             from callboard.vendors.claude import home as claude
 
-            return claude.home()
+            return claude.home(), claude.home() / "projects"
         case "codex":
             from callboard.vendors.codex import settings as codex
 
-            return codex.home()
+            return codex.home(), codex.home() / "sessions"
         case "gemini":
             from callboard.vendors.gemini import settings as gemini
 
-            return gemini.home()
+            return gemini.home(), gemini.home() / "tmp"
+        case "opencode":
+            from callboard.vendors.opencode import database as opencode
+
+            return (Path(opencode.database_path()).parent,)
         case _:
-            return None
+            return ()

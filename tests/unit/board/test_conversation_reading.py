@@ -173,26 +173,6 @@ class TestCommand:
         for one in waiting:
             one.cancel()
 
-    @pytest.mark.parametrize("path", ["/etc/passwd", "{home}/../other.jsonl", "{home}/out.jsonl"])
-    async def test_files_elsewhere_are_not_read(
-        self, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ):
-        home = tmp_path / "claude"
-        home.mkdir()
-        (home / "out.jsonl").symlink_to("/etc/passwd")
-        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home))
-        found: list[ConversationPlace] = []
-
-        def find(agent: str, place: ConversationPlace) -> ConversationReader:
-            found.append(place)
-            raise TranscriptUnreadable("Nothing.")
-
-        place = replace(PLACE.place, path=path.format(home=home))
-        await ConversationReading(find).do(asked("page", replace(PLACE, place=place), Window()))
-        inside = replace(PLACE.place, path=str(home / "s1.jsonl"))
-        await ConversationReading(find).do(asked("page", replace(PLACE, place=inside), Window()))
-        assert [one.path for one in found] == [None, str(home / "s1.jsonl")]
-
     @settings(max_examples=30)
     @given(
         st.dictionaries(
@@ -205,6 +185,80 @@ class TestCommand:
             raise TranscriptUnreadable("Nothing.")
 
         assert "error" in await ConversationReading(find).do(data)
+
+
+AGENTS = ("claude", "codex", "gemini", "opencode")
+
+
+class TestPlaces:
+    """Hooks and servers say where a transcript is. They can name any file."""
+
+    @pytest.fixture
+    def homes(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+        """Where each agent keeps its transcripts."""
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+        monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+        found = {
+            "claude": tmp_path / "claude" / "projects",
+            "codex": tmp_path / "codex" / "sessions",
+            "gemini": tmp_path / ".gemini" / "tmp",
+            "opencode": tmp_path / "data" / "opencode",
+        }
+        for folder in found.values():
+            folder.mkdir(parents=True)
+        return found
+
+    async def refused(self, agent: str, path: str, subagent: str | None = None) -> None:
+        """Nothing finds out anything about this file, on this machine or for a server."""
+        reading = ConversationReading()
+        transcript = Transcript(agent, ConversationPlace("s1", path, "/project", subagent))
+        told = sent(await reading.do(asked("page", transcript, Window())))
+        assert told["error"]["code"] == "TRANSCRIPT_UNREADABLE"
+        for read in (
+            lambda: reading.page(transcript, Window()),
+            lambda: reading.search(transcript, "root", Window()),
+            lambda: reading.item(transcript, "m1", "1"),
+        ):
+            with pytest.raises(TranscriptUnreadable, match="not in the folder where"):
+                await read()
+
+    @pytest.mark.parametrize("agent", AGENTS)
+    async def test_files_elsewhere(self, agent: str, homes: dict[str, Path], tmp_path: Path):
+        secret = tmp_path / "secret.jsonl"
+        secret.write_text('{"type": "user", "message": {"content": "secret"}}\n')
+        (homes[agent] / "link.jsonl").symlink_to(secret)
+        (homes[agent] / "folder").symlink_to(tmp_path)
+        inside = homes[agent]
+        for path in (
+            "/etc/passwd",
+            str(secret),
+            f"{inside}/../../../secret.jsonl",
+            f"{inside}/link.jsonl",
+            f"{inside}/folder/secret.jsonl",
+            "relative.jsonl",
+            "a\0b",
+        ):
+            await self.refused(agent, path)
+
+    async def test_a_link_from_the_folder_of_subagents(
+        self, homes: dict[str, Path], tmp_path: Path
+    ):
+        (tmp_path / "agent-a.jsonl").touch()
+        session = homes["claude"] / "s1"
+        session.mkdir()
+        (session / "subagents").symlink_to(tmp_path)
+        await self.refused("claude", f"{session}.jsonl", "a")
+
+    async def test_transcripts_on_another_disk(self, homes: dict[str, Path], tmp_path: Path):
+        homes["claude"].rename(tmp_path / "disk")
+        homes["claude"].symlink_to(tmp_path / "disk")
+        file = homes["claude"] / "s1.jsonl"
+        file.write_text('{"type": "user", "uuid": "m1", "message": {"content": "Here."}}\n')
+        transcript = Transcript("claude", ConversationPlace("s1", str(file), "/project"))
+        page = await ConversationReading().page(transcript, Window())
+        assert [one.text for one in page.items] == ["Here."]
 
 
 def sent(told: object) -> dict[str, Any]:
