@@ -16,7 +16,6 @@ from pydantic.json_schema import models_json_schema
 
 from callboard.cli.main import SECTIONS, group
 from callboard.events import messages as message_names
-from callboard.events import usage as usage_names
 from callboard.events import names
 from callboard.events import plates as plate_names
 from callboard.events.event_name import payload_types

@@ -2,17 +2,19 @@
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from tests.servers import TOKEN, served
 
 from callboard import Callboard, Client
 from callboard.board.message_queue import LONGEST, MOST_WAITING
-from callboard.board.plates import Plates
 from callboard.board.protocol import Board
 from callboard.errors import ConflictError, NotFound, PlateNotFound, ValidationError
 from callboard.ids import short_id
+
+if TYPE_CHECKING:
+    from callboard.board.plates import Plates
 
 # An agent without ways to write to it: what is queued stays queued.
 AGENT = "another"

@@ -1,6 +1,7 @@
 """Messages to the real Claude Code, as people at the board send them."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.real_clients import scenes
@@ -23,7 +24,7 @@ def ways(home: Home, monkeypatch: pytest.MonkeyPatch) -> Steering:
     return found
 
 
-async def recipient_in(claude: Claude, terminal: ClaudeTerminal, **more: str) -> Recipient:
+async def recipient_in(claude: Claude, terminal: ClaudeTerminal, **more: Any) -> Recipient:
     """The session in a terminal, once it can be reached."""
 
     def look() -> str:

@@ -43,7 +43,7 @@ class AgentJob:
         os.close(self._go)
 
     def resize(self, rows: int, columns: int) -> None:
-        """Give its terminal a size, which the agent is told of."""
+        """Resize its terminal. The agent gets a signal."""
         with contextlib.suppress(OSError):
             fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, _SIZE.pack(rows, columns, 0, 0))
 

@@ -109,7 +109,7 @@ class TerminalScreen:
         return "".join(drawn).encode()
 
     def resize(self, rows: int, columns: int) -> None:
-        """Take another size. Agents draw again when they are told of it."""
+        """Take another size. An agent draws again when it learns of it."""
         for grid in (self._grid, self._main):
             if grid is not None:
                 grid.resize(rows, columns)

@@ -126,11 +126,7 @@ class DrivingContract:
             await server.start(flow.late, 250, "own")
             await stands(server, "waiting", 270)
             await until(lambda: has_no_jobs(fleet))
-        # An engine may start ten jobs a second. Those that wait are the same with any engine.
-        async with fleet.without_engine(flow.late) as server:
-            for part in range(39):
-                await server.start(flow.late, 250, f"part{part}-")
-                await stands(server, "waiting", 250 * (part + 2) + 20)
+        await _let_many_wait(fleet)
         async with fleet.server(*flows) as server, fleet.worker():
             beside = await _wake_one_by_one(fleet, server, woken[20:])
             await stands(server, "completed", 40)
@@ -188,6 +184,14 @@ async def _wake_one_by_one(fleet: Fleet, server: SuiteServer, sessions: Sequence
         await fleet.ran(before + number)
     moments = fleet.moments("ran")
     return median(moments[session] - server.answered[session] for session in sessions)
+
+
+async def _let_many_wait(fleet: Fleet) -> None:
+    """An engine may start ten jobs a second. Those that wait are the same with any engine."""
+    async with fleet.without_engine(flow.late) as server:
+        for part in range(39):
+            await server.start(flow.late, 250, f"part{part}-")
+            await stands(server, "waiting", 250 * (part + 2) + 20)
 
 
 async def _due_moments(server: SuiteServer, sessions: Sequence[str]) -> dict[str, float]:

@@ -15,11 +15,11 @@ from callboard.vendors.fields import word
 from callboard.vendors.settings.commands import interpreter
 
 SHOWN: Final = (NotFound, ConflictError, ValidationError)
-"""Errors that whoever asked can do something about."""
+"""Errors that the person who asked can do something about."""
 
 
 def start_here(wanted: AgentStart, hooks: Path | None) -> StartedProcess:
-    """Start an agent on this machine. hooks: the folder through which the board is told of it."""
+    """Start an agent on this machine. hooks: the folder through which it reports to the board."""
     words, env = prepared(wanted, os.environ)
     folder = Path(wanted.folder)
     told = TerminalStart(wanted.agent, words, folder, str(hooks or ""), wanted.resume)

@@ -32,7 +32,8 @@ async def test_an_idle_session_gets_a_message_at_once(world: MessageWorld):
     assert world.agent.got == ["Run the tests."]
     (message,) = await world.messages()
     assert (message.status, message.way, message.authority) == ("handed", "inbox", False)
-    assert pause is not None and pause <= LOOKS[-1]
+    assert pause is not None
+    assert pause <= LOOKS[-1]
     world.agent.shows["Run the tests."] = "seen"
     assert await world.steps() is None
     (message,) = await world.messages()
@@ -230,7 +231,8 @@ async def test_what_was_delivered_is_followed_until_it_is_seen(world: MessageWor
     await world.say("a")
     world.agent.shows["a"] = "delivered"
     pause = await world.steps()
-    assert pause is not None and pause <= LOOKS[-1]
+    assert pause is not None
+    assert pause <= LOOKS[-1]
     assert await world.statuses() == {"a": "delivered"}
     world.agent.shows["a"] = "seen"
     assert await world.steps() is None

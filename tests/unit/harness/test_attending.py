@@ -21,8 +21,8 @@ from callboard.harness.folders import Attempt, beside
 from callboard.harness.preparing import PreparedSession
 from callboard.harness.pty import Exit, Passthrough
 from callboard.harness.request import wanted
-from callboard.terminals.persons_terminal import PersonsTerminal
 from callboard.interactions.records import Interaction
+from callboard.terminals.persons_terminal import PersonsTerminal
 from callboard.testing.fake_clock import FakeClock
 
 ME = Harness.here("ann")

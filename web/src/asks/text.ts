@@ -52,7 +52,7 @@ export const text = {
     by: (who: string) => `Edited by ${who}`,
     byUnknown: 'Edited before it was allowed',
     notJson: 'This is not valid JSON.',
-    unknown: 'The agent gets the result, and is not told what you changed.',
+    unknown: 'The agent gets the result, but not what you changed.',
     refused: 'You can answer, but not edit what runs. That needs a token with the scope',
     confirm: 'Allow my version',
   },

@@ -142,7 +142,7 @@ def _put(box: Path, name: str, content: bytes) -> None:
 
 
 def _take_back(box: Path, name: str) -> bool:
-    """Take back a file that nobody took; returns whether that worked."""
+    """Take back a file that was not taken; returns whether that worked."""
     try:
         (box / f"{name}.json").unlink()
     except OSError:
