@@ -12,14 +12,24 @@ from callboard.errors import CallboardError, ConflictError
 from callboard.interactions.excerpts import excerpt
 from callboard.interactions.records import Interaction
 from callboard.interactions.rulings import declined
+from callboard.tui.changes import ChangesScreen
 from callboard.tui.choices import ChoicesDialog
 from callboard.tui.conversation import ConversationScreen
 from callboard.tui.detail import told
 from callboard.tui.dialog import AnswerDialog, Decline, NameDialog
+from callboard.tui.interrupting import ask_to_interrupt
+from callboard.tui.messages import MessagesScreen
 from callboard.tui.mirror import Mirror
 from callboard.tui.rows import Row, attending
 from callboard.tui.source import PlateChanges, Source
-from callboard.tui.terminals import folder_of, go_to, resume_command, run_here
+from callboard.tui.terminals import (
+    BackgroundTerminals,
+    attach_here,
+    folder_of,
+    go_to,
+    resume_command,
+    run_here,
+)
 from callboard.tui.text import laid_out, one_line
 from callboard.tui.text_screen import TextScreen
 from callboard.tui.verdict_dialog import RulingDialog
@@ -40,6 +50,7 @@ class ActingApp(App[None]):
         self.clock = clock
         self.mirror = Mirror(source, clock, self.show_changes, self.tell_receipt)
         self._sent: set[str] = set()
+        self._terminals = BackgroundTerminals(clock)
         self._led_up: dict[str, list[ConversationItem]] = {}
 
     @property
@@ -158,15 +169,51 @@ class ActingApp(App[None]):
             self.push_screen(ConversationScreen(self.source, row.plate, row.title, self.clock))
             self.mark_seen()
 
+    def action_say(self) -> None:
+        """Write to it."""
+        row = self.selected
+        if row is not None and row.plate is not None:
+            self.push_screen(MessagesScreen(self.source, row.plate, row.title, self.clock))
+            self.mark_seen()
+
+    def action_files(self) -> None:
+        """Show what it changed."""
+        row = self.selected
+        if row is not None and row.plate is not None:
+            self.push_screen(ChangesScreen(self.source, row.plate, row.title, self.clock))
+            self.mark_seen()
+
+    def action_interrupt(self) -> None:
+        """Stop its turn."""
+        row = self.selected
+        if row is not None and row.plate is not None:
+            ask_to_interrupt(self, self.source, row.plate, row.title)
+
+    def has_terminal(self, plate: Plate) -> bool:
+        """Whether `t` leads anywhere."""
+        return bool(plate.tmux_target) or self.is_attachable(plate)
+
+    def is_attachable(self, plate: Plate) -> bool:
+        """Whether it runs in a terminal of Callboard on this machine."""
+        return self._terminals.runs(plate)
+
     def action_pane(self) -> None:
-        """Go to its tmux pane."""
+        """Go to its tmux pane, or attach to its own terminal."""
         plate = self.selected_plate
         if plate is None:
             return
         try:
-            go_to(plate.tmux_target or "")
+            if plate.tmux_target:
+                go_to(plate.tmux_target)
+            else:
+                with self.suspend():
+                    said = attach_here(plate)
+                self.notify(said, markup=False)
         except CallboardError as error:
             self._complain(error)
+        except SuspendNotSupported:
+            self.notify("This terminal cannot run another program.", severity="warning")
+        self.refresh()
 
     def action_resume(self) -> None:
         """Resume a closed session in this terminal; the board returns afterwards."""

@@ -22,6 +22,7 @@ from callboard.tui import alerts
 from callboard.tui.actions import ActingApp
 from callboard.tui.detail import Detail
 from callboard.tui.dialog import AnswerDialog
+from callboard.tui.interrupting import AT_WORK
 from callboard.tui.key_bar import KeyBar
 from callboard.tui.listing import Listing
 from callboard.tui.rows import NEEDS, ORDERS, Row, counted, matches, ordered, summary
@@ -109,17 +110,20 @@ class BoardApp(ActingApp):
         Binding("y", "rule(True)", "Yes"),
         Binding("n", "rule(False)", "No"),
         Binding("enter", "open", "Open"),
+        Binding("s", "say", "Say"),
         Binding("h", "conversation", "History"),
-        Binding("t", "pane", "Pane"),
+        Binding("f", "files", "Files"),
+        Binding("i", "interrupt", "Interrupt", show=False),
+        Binding("t", "pane", "Terminal"),
         Binding("r", "resume", "Resume"),
         Binding("slash", "filter", "Filter", key_display="/"),
+        Binding("question_mark", "help", "Help", key_display="?"),
+        Binding("q,ctrl+c", "quit", "Quit", key_display="q"),
         Binding("o", "order", "Order"),
         Binding("n", "name", "Name"),  # If there is nothing to reject.
         Binding("p", "pin", "Pin"),
         Binding("d", "dismiss_plate", "Dismiss"),
         Binding("c", "closed", "Closed"),
-        Binding("question_mark", "help", "Help", key_display="?"),
-        Binding("q,ctrl+c", "quit", "Quit", key_display="q"),
         Binding("N", "name", "Name", show=False),
         Binding("m", "toggle_seen", "Seen", show=False),
         Binding("T", "theme", "Theme", show=False),
@@ -240,7 +244,8 @@ class BoardApp(ActingApp):
     def _show_detail(self) -> None:
         detail = self._base.query_one("#detail", Detail)
         row = self.selected
-        detail.show(row, self.clock.now_ms(), self.led_up(row))
+        is_ours = row is not None and row.plate is not None and self.is_attachable(row.plate)
+        detail.show(row, self.clock.now_ms(), self.led_up(row), attachable=is_ours)
 
     def _leave_what_is_over(self) -> None:
         """Close a dialog whose question was answered elsewhere."""
@@ -285,10 +290,14 @@ class BoardApp(ActingApp):
             case "open":
                 return row is not None
             case "pane":
-                return plate is not None and bool(plate.tmux_target)
+                return plate is not None and self.has_terminal(plate)
             case "resume":
                 return row is not None and row.closed
-            case "conversation" | "pin" | "dismiss_plate" | "name" | "toggle_seen":
+            case "interrupt":
+                return plate is not None and plate.status in AT_WORK
+            case (
+                "say" | "files" | "conversation" | "pin" | "dismiss_plate" | "name" | "toggle_seen"
+            ):
                 return plate is not None
             case _:
                 return True

@@ -15,8 +15,11 @@ from callboard.clock import Clock
 from callboard.display.conversation import KnownItems, item_lines
 from callboard.errors import CallboardError, TranscriptUnreadable
 from callboard.events.moments import from_ms
+from callboard.tui.changes import ChangesScreen
 from callboard.tui.conversation_view import ConversationView
+from callboard.tui.interrupting import ask_to_interrupt
 from callboard.tui.key_bar import KeyBar
+from callboard.tui.messages import MessagesScreen
 from callboard.tui.source import Source
 from callboard.tui.text import one_line
 from callboard.vendors.conversation import ConversationPage, FoundItem, Window
@@ -34,10 +37,13 @@ class ConversationScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "Back", key_display="Esc"),
+        Binding("s", "say", "Say"),
         Binding("slash", "search", "Search", key_display="/"),
         Binding("n", "hit(1)", "Next"),
         Binding("N", "hit(-1)", "Previous match", show=False),
-        Binding("s", "subagent", "Subagent"),
+        Binding("o", "subagent", "Subagent"),
+        Binding("f", "files", "Files"),
+        Binding("i", "interrupt", "Interrupt", show=False),
         Binding("y", "copy", "Copy"),
         Binding("l", "copy_link", "Link"),
     ]
@@ -252,6 +258,20 @@ class ConversationScreen(ModalScreen[None]):
         nested = ConversationScreen(self._source, self._plate, title, self._clock, subagent)
         self._terminal.push_screen(nested)
         return None
+
+    def action_say(self) -> None:
+        """Write to the agent."""
+        screen = MessagesScreen(self._source, self._plate, self._whose, self._clock)
+        self._terminal.push_screen(screen)
+
+    def action_files(self) -> None:
+        """Show what the agent changed."""
+        screen = ChangesScreen(self._source, self._plate, self._whose, self._clock)
+        self._terminal.push_screen(screen)
+
+    def action_interrupt(self) -> None:
+        """Stop the agent's turn."""
+        ask_to_interrupt(self._terminal, self._source, self._plate, self._whose)
 
     def action_copy(self) -> None:
         """Copy the selected message."""

@@ -48,16 +48,27 @@ class Detail(VerticalScroll):
         self._row: Row | None = None
         self._now_ms = 0
         self._before: Sequence[ConversationItem] = ()
+        self._attachable = False
         self._shown: object = None
 
     def compose(self) -> ComposeResult:
         """One scrolling text."""
         yield Static("", classes="detail-text")
 
-    def show(self, row: Row | None, now_ms: int, led_up: Sequence[ConversationItem] = ()) -> None:
-        """Show a row; a different one from its top. led_up: what led to its question."""
+    def show(
+        self,
+        row: Row | None,
+        now_ms: int,
+        led_up: Sequence[ConversationItem] = (),
+        *,
+        attachable: bool = False,
+    ) -> None:
+        """Show a row; a different one from its top.
+
+        led_up: what led to its question. attachable: whether it runs in a terminal of Callboard.
+        """
         before, self._row, self._now_ms = self._row, row, now_ms
-        self._before = led_up
+        self._before, self._attachable = led_up, attachable
         self._draw()
         if row is None or before is None or before.key != row.key:
             self.scroll_home(animate=False)
@@ -68,7 +79,8 @@ class Detail(VerticalScroll):
 
     def _draw(self) -> None:
         row, width = self._row, self.scrollable_content_region.width
-        shown = (row, "" if row is None else _ages(row, self._now_ms), width, self._before)
+        ages = "" if row is None else _ages(row, self._now_ms)
+        shown = (row, ages, width, self._before, self._attachable)
         if shown == self._shown or not width:
             return
         self._shown = shown
@@ -76,7 +88,11 @@ class Detail(VerticalScroll):
         self.query_one(Static).update(text)
 
     def _told(self, row: Row) -> list[StyledLine]:
-        return told(row, self._now_ms, self._before)
+        found = told(row, self._now_ms, self._before)
+        if self._attachable and row.plate is not None:
+            how = f"callboard attach {row.plate.plate_id}"
+            found.append(StyledLine(f"in the background (t attaches, or: {how})", "", "Terminal "))
+        return found
 
 
 def _ages(row: Row, now_ms: int) -> str:

@@ -180,3 +180,28 @@ class NameDialog(ModalScreen[str | None]):
     def action_take(self) -> None:
         """Accept the name."""
         self.dismiss(self.query_one(Input).value.strip())
+
+
+class ConfirmDialog(ModalScreen[bool]):
+    """Asks before something that can't be undone. risk: what could be lost."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "confirm(True)", "Yes"),
+        Binding("escape,n", "confirm(False)", "No", key_display="Esc"),
+    ]
+
+    def __init__(self, asks: str, risk: str = "") -> None:
+        super().__init__()
+        self._asks = asks
+        self._risk = risk
+
+    def compose(self) -> ComposeResult:
+        """The question, and the keys."""
+        with Vertical(id="dialog"):
+            yield Static(Content.assemble((self._asks, "bold $needs")), id="dialog-title")
+            yield Static(Content(self._risk), id="dialog-text")
+            yield KeyBar(compact=True, show_command_palette=False)
+
+    def action_confirm(self, yes: bool) -> None:
+        """Take the answer."""
+        self.dismiss(yes)

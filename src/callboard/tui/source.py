@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Final, TypedDict
 
 from callboard.board.conversations import before_question
 from callboard.board.hook_backlog import HookBacklog
+from callboard.board.messages import PlateInterrupted, PlateMessages
 from callboard.board.plate import Plate
 from callboard.board.protocol import Board
 from callboard.board.relay_hosts import RelayHost
@@ -25,6 +27,14 @@ from callboard.vendors.conversation import (
     FoundItem,
     Window,
 )
+from callboard.vendors.steering import When
+from callboard.worktree.changes import (
+    ChangedFile,
+    CommentMessage,
+    FileChanges,
+    LineComment,
+    WorktreeChanges,
+)
 
 _MOST_SESSIONS: Final = 500
 _MOST_FOUND: Final = 200
@@ -41,12 +51,21 @@ class PlateChanges(TypedDict, total=False):
     seen: bool
 
 
+@dataclass(slots=True)
+class Drafts:
+    """What a person has written and not sent yet, by plate: messages, and comments on lines."""
+
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+    comments: dict[str, list[LineComment]] = field(default_factory=dict[str, list[LineComment]])
+
+
 class Source:
     """A board for the terminal. by: the name to record with answers."""
 
     def __init__(self, board: Board, by: str | None = None) -> None:
         self._board = board
         self._by = by
+        self.drafts = Drafts()
 
     async def plates(self) -> Sequence[Plate]:
         """All plates on the board."""
@@ -140,3 +159,51 @@ class Source:
             await self._board.plates.dismiss(plate_id)
         else:
             await self._board.plates.change(plate_id, **changes)
+
+    # ------------------------------------------------------------------ messages
+
+    async def messages(self, plate_id: str) -> PlateMessages:
+        """The messages to an agent, and how it can be reached now."""
+        return await self._board.messages.list(plate_id)
+
+    async def say(self, plate_id: str, text: str, when: When) -> None:
+        """Write to an agent."""
+        await self._board.messages.say(plate_id, text, when=when)
+
+    async def change_message(
+        self,
+        plate_id: str,
+        message_id: str,
+        *,
+        text: str | None = None,
+        when: When | None = None,
+        before: str | None = None,
+    ) -> None:
+        """Change a message that is still queued, or move it before another one; "": to the end."""
+        await self._board.messages.change(plate_id, message_id, text=text, when=when, before=before)
+
+    async def withdraw(self, plate_id: str, message_id: str) -> None:
+        """Take back a message that is still queued."""
+        await self._board.messages.withdraw(plate_id, message_id)
+
+    async def interrupt(self, plate_id: str) -> PlateInterrupted:
+        """Stop an agent's turn."""
+        return await self._board.messages.interrupt(plate_id)
+
+    # ------------------------------------------------------------------ changes
+
+    async def changed_files(self, plate_id: str, since: str) -> WorktreeChanges:
+        """What differs in an agent's working tree."""
+        return await self._board.changes.list(plate_id, since=since)
+
+    async def diff(self, plate_id: str, file: ChangedFile, since: str) -> FileChanges:
+        """The diff of one of these files."""
+        return await self._board.changes.file(
+            plate_id, file.path, since=since, old_path=file.old_path
+        )
+
+    async def comment_message(
+        self, plate_id: str, comments: Sequence[LineComment], since: str
+    ) -> CommentMessage:
+        """Comments on lines as one message. It is not sent."""
+        return await self._board.changes.comments(plate_id, comments, since=since)

@@ -6,16 +6,27 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Final
 
+from callboard.board.hosts import local_host
 from callboard.board.plate import Plate
+from callboard.clock import Clock
 from callboard.errors import CallboardError, NotFound
+from callboard.terminals.records import own_terminals, terminal_of
 from callboard.tui.text import home_path, one_line
 from callboard.vendors.agents import VENDORS
 
 _TARGET: Final = re.compile(r"[%@$A-Za-z0-9_][\w.:%@$-]*")
 _PATIENCE: Final = 5.0
+_LOOK_EVERY: Final = 2.0
+_ENDINGS: Final = {
+    "left": "The agent runs on. Press t to attach again.",
+    "ended": "The agent has ended.",
+    "taken": "Another terminal has taken it over.",
+    "lost": "The process that kept its terminal was stopped.",
+}
 
 
 def go_to(target: str) -> None:
@@ -28,6 +39,50 @@ def go_to(target: str) -> None:
         )
     for command in ("select-window", "select-pane", "switch-client"):
         _tmux(command, target)
+
+
+class BackgroundTerminals:
+    """Which agents run in terminals of Callboard on this machine, looked up every few seconds."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._looked_at = float("-inf")
+        self._pids: set[int] = set()
+
+    def runs(self, plate: Plate) -> bool:
+        """Whether a plate's agent does. Attaching finds out about its child processes, too."""
+        if plate.pid is None or plate.status == "closed" or plate.host not in ("", local_host().id):
+            return False
+        now = self._clock.monotonic()
+        if now - self._looked_at >= _LOOK_EVERY:
+            self._pids, self._looked_at = {one.pid for one in own_terminals()}, now
+        return plate.pid in self._pids or plate.client_pid in self._pids
+
+
+def attach_here(plate: Plate) -> str:
+    """Show an agent's terminal in this one until the person leaves it; returns how it ended."""
+    # Not on Windows.
+    from callboard.terminals.attaching import Attaching
+    from callboard.terminals.link import connection
+    from callboard.terminals.persons_terminal import PersonsTerminal
+
+    own = None if plate.pid is None else terminal_of(plate.pid, plate.proc_start)
+    if own is None:
+        raise NotFound("This agent doesn't run in a terminal of Callboard.")
+    sys.stdout.write("Attaching. Ctrl-\\ leaves the agent; it runs on.\r\n")
+    sys.stdout.flush()
+    try:
+        with connection(own) as connected:
+            connected.setblocking(False)
+            ended = Attaching(connected, PersonsTerminal()).run()
+    except OSError as error:
+        raise NotFound("The agent has just ended.") from error
+    if ended.how == "attached":
+        raise CallboardError(
+            "Another terminal is attached to it. Take it over with: "
+            f"callboard attach {plate.plate_id} --take"
+        )
+    return _ENDINGS[ended.how]
 
 
 def _tmux(command: str, target: str) -> None:

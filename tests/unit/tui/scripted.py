@@ -9,6 +9,12 @@ from typing import Any
 from tests.interactions import interaction
 
 from callboard.board.hook_backlog import NO_BACKLOG, HookBacklog
+from callboard.board.messages import (
+    MessageStatus,
+    PlateInterrupted,
+    PlateMessage,
+    PlateMessages,
+)
 from callboard.board.plate import Plate
 from callboard.board.relay_hosts import RelayHost
 from callboard.display.conversation import led_up_to
@@ -18,19 +24,29 @@ from callboard.errors import (
     CallboardError,
     ServerUnreachable,
     TranscriptUnreadable,
+    WorktreeUnreadable,
 )
 from callboard.events import plates
 from callboard.events.envelope import Event
 from callboard.events.json_values import as_object, as_text
-from callboard.events.moments import iso
+from callboard.events.moments import iso, to_ms
 from callboard.interactions.records import Interaction
-from callboard.tui.source import Hear, Source
+from callboard.tui.source import Drafts, Hear, Source
 from callboard.vendors.conversation import (
     ConversationItem,
     ConversationPage,
     FoundItem,
     Window,
 )
+from callboard.vendors.steering import Reach, When
+from callboard.worktree.changes import (
+    ChangedFile,
+    CommentMessage,
+    FileChanges,
+    LineComment,
+    WorktreeChanges,
+)
+from callboard.worktree.comments import message_of
 
 NOON = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 """When `FakeClock` begins."""
@@ -82,6 +98,12 @@ def question(id: str, type: str = "permission", **more: Any) -> Interaction:
     """A question as the server tells it."""
     told = {"session_id": None, "prompt": "Run: make clean", "config": {}}
     return interaction(id=id, type=type, **({"created_at": ago(minutes=2)} | told | more))
+
+
+def message(id: str, text: str, **more: Any) -> PlateMessage:
+    """A message as the server tells it."""
+    told = {"plate_id": "shop", "when": "now", "status": "queued", "by": "ann"}
+    return PlateMessage(id=id, text=text, created_at=to_ms(ago(minutes=2)), **(told | more))
 
 
 def session(id: str, workflow: str) -> SessionInfo:
@@ -156,6 +178,13 @@ class ScriptedSource(Source):
         self.connections = 0
         self.away: CallboardError | None = None
         self.conversations: dict[tuple[str, str | None], ScriptedConversation] = {}
+        self.drafts = Drafts()
+        self.written: dict[str, list[PlateMessage]] = {}
+        self.reach = Reach("inbox", authority=False)
+        self.interrupted: list[str] = []
+        self.differing: WorktreeChanges | None = None
+        self.diffs: dict[str, FileChanges] = {}
+        self.since: list[str] = []
         self._lost: asyncio.Future[None] | None = None
         self._hear: Hear | None = None
 
@@ -241,7 +270,59 @@ class ScriptedSource(Source):
             told |= {"unseen": False}
         return self.put(replace(self.on_board[plate_id], **told))
 
+    async def messages(self, plate_id: str) -> PlateMessages:
+        self._look("messages")
+        return PlateMessages(list(self.written.get(plate_id, ())), self.reach)
+
+    async def say(self, plate_id: str, text: str, when: When) -> None:
+        told = self.written.setdefault(plate_id, [])
+        told.append(message(f"m{len(told) + 1}", text, when=when, plate_id=plate_id))
+
+    async def change_message(
+        self,
+        plate_id: str,
+        message_id: str,
+        *,
+        text: str | None = None,
+        when: When | None = None,
+        before: str | None = None,
+    ) -> None:
+        told = self.written[plate_id]
+        at = next(index for index, one in enumerate(told) if one.id == message_id)
+        one = told.pop(at)
+        changed = replace(one, text=text or one.text, when=when or one.when)
+        ids = [other.id for other in told]
+        to = at if before is None else ids.index(before) if before else len(told)
+        told.insert(to, changed)
+
+    async def withdraw(self, plate_id: str, message_id: str) -> None:
+        self.receive(plate_id, message_id, "withdrawn")
+
+    async def interrupt(self, plate_id: str) -> PlateInterrupted:
+        self.interrupted.append(plate_id)
+        return PlateInterrupted(was_interrupted=True)
+
+    async def changed_files(self, plate_id: str, since: str) -> WorktreeChanges:
+        self.since.append(since)
+        if self.differing is None:
+            raise WorktreeUnreadable("There is no git repository.")
+        return self.differing
+
+    async def diff(self, plate_id: str, file: ChangedFile, since: str) -> FileChanges:
+        return self.diffs[file.path]
+
+    async def comment_message(
+        self, plate_id: str, comments: Sequence[LineComment], since: str
+    ) -> CommentMessage:
+        return message_of(comments, {})
+
     # ------------------------------------------------------------------ what the test does
+
+    def receive(self, plate_id: str, message_id: str, status: MessageStatus, **how: Any) -> None:
+        """What became of a message is known."""
+        told = self.written[plate_id]
+        at = next(index for index, one in enumerate(told) if one.id == message_id)
+        told[at] = replace(told[at], status=status, **how)
 
     def put(self, told: Plate) -> None:
         """A plate is new, or has changed."""

@@ -150,7 +150,7 @@ async def test_a_subagent(tmp_path: Path):
     told.conversations["shop", "abc"] = ScriptedConversation([reply("x1", "The docs are old.")])
     async with staged(told, tmp_path) as stage:
         await opened(stage)
-        await stage.press("k", "s")
+        await stage.press("k", "o")
         await stage.until(lambda: "The docs are old." in stage.text)
         assert "shop › abc" in stage.text
         await stage.press("escape")

@@ -11,7 +11,7 @@ from callboard.board.plate import Plate
 from callboard.board.protocol import Board
 from callboard.cli import options
 from callboard.cli.conversation import find_plate
-from callboard.cli.format import ago, one_line, plural
+from callboard.cli.format import ago, one_line
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
@@ -26,6 +26,16 @@ from callboard.worktree.changes import (
     PullRequest,
     WorktreeChanges,
 )
+from callboard.worktree.summaries import (
+    branch_line,
+    checks_line,
+    compared,
+    counted,
+    notes_on,
+    pull_request_line,
+    unfinished,
+    why_no_lines,
+)
 
 _STYLES: Final[Mapping[FileStatus, str]] = {
     "added": "done",
@@ -36,11 +46,6 @@ _SIGNS: Final[Mapping[LineKind, tuple[str, str]]] = {
     "same": (" ", ""),
     "added": ("+", "done"),
     "removed": ("-", "failed"),
-}
-_BASES: Final = {
-    "session": "the start of the session",
-    "turn": "the start of a turn",
-    "commit": "the last commit",
 }
 
 
@@ -121,68 +126,44 @@ def _print(found: WorktreeChanges, now: datetime) -> None:
         return screen.line("No files changed.")
     print_table(screen, ("File", "Status", "Lines", ""), [_row(one) for one in found.files])
     if found.more:
-        screen.line((f"… and {plural(found.more, 'other file')}.", "faint"))
+        screen.line((f"… and {counted(found.more, 'other file')}.", "faint"))
     for commit in found.commits:
         screen.line((commit.id[:8], "faint"), f"  {one_line(commit.subject)}")
     if found.more_commits:
-        screen.line((f"… and {plural(found.more_commits, 'other commit')}.", "faint"))
+        screen.line((f"… and {counted(found.more_commits, 'other commit')}.", "faint"))
     return None
 
 
 def _heading(found: WorktreeChanges) -> Sequence[Cell]:
-    branch = "No branch is checked out" if found.detached else f"On {found.branch}"
-    told: list[Cell] = [(branch, "name")]
-    if found.upstream is not None:
-        told.append(f", {found.ahead} ahead of {found.upstream} and {found.behind} behind")
-    if found.state is not None:
-        told.append((f". A {found.state.replace('_', '-')} is not finished", "here"))
-    return [*told, "."]
+    told: list[Cell] = [(branch_line(found), "name")]
+    if note := unfinished(found):
+        told.append((f" {note}", "here"))
+    return told
 
 
 def _compared(base: ComparedTo, now: datetime) -> str:
-    at = "" if base.at is None else f", {ago(from_ms(base.at), now)}"
-    late = f", recorded {base.late / 1000:.1f} s later" if base.late >= 1000 else ""
-    partial = f", without {plural(base.partial, 'large file')}" if base.partial else ""
-    return f"Compared with {_BASES[base.kind]}{at}{late}{partial}."
+    return compared(base, None if base.at is None else ago(from_ms(base.at), now))
 
 
 def _chip(told: PullRequest) -> Sequence[Cell]:
-    failed = [one.name for one in told.checks if one.state == "failed"]
-    pending = sum(one.state == "pending" for one in told.checks)
-    checks: Cell = ("checks passed", "done") if told.checks else "no checks"
-    if failed:
-        checks = (f"failed: {', '.join(failed)}", "failed")
-    elif pending:
-        checks = (f"{plural(pending, 'check')} running", "here")
-    return f"Pull request #{told.number} ({told.state}): {told.title} {told.url}  ", checks
+    states = {one.state for one in told.checks}
+    style = "failed" if "failed" in states else "here" if "pending" in states else "done"
+    return f"{pull_request_line(told)}  ", (checks_line(told), style if told.checks else "")
 
 
 def _row(file: ChangedFile) -> Sequence[Cell]:
     old = "" if file.old_path is None else f"{one_line(file.old_path)} → "
     lines = "" if file.added is None else f"+{file.added} -{file.removed}"
-    notes = [
-        word
-        for word, is_so in (
-            ("staged", file.staged and not file.unstaged),
-            ("partly staged", file.staged and file.unstaged),
-            ("committed", not file.staged and not file.unstaged),
-            ("binary", file.binary and not file.lfs),
-            ("submodule", file.submodule),
-            ("Git LFS", file.lfs),
-            ("too large to compare", file.too_large),
-        )
-        if is_so
-    ]
     status = file.status.replace("_", " ")
     style = _STYLES.get(file.status, "")
-    return (old + one_line(file.path), (status, style), lines, (", ".join(notes), "faint"))
+    return (old + one_line(file.path), (status, style), lines, (", ".join(notes_on(file)), "faint"))
 
 
 def _print_diff(found: FileChanges) -> None:
     screen, file = Screen(), found.file
     screen.line((one_line(file.path), "name"), f"  {file.status.replace('_', ' ')}")
     if not found.hunks:
-        return screen.line(_why_none(file))
+        return screen.line(why_no_lines(file))
     for hunk in found.hunks:
         at = f"@@ -{hunk.old_start} +{hunk.new_start} @@"
         screen.line((f"{at} {one_line(hunk.heading)}".rstrip(), "command"))
@@ -194,11 +175,3 @@ def _print_diff(found: FileChanges) -> None:
     if found.cut:
         screen.line(("… The rest of the diff is left out.", "here"))
     return None
-
-
-def _why_none(file: ChangedFile) -> str:
-    if file.too_large:
-        return "The file is too large, or can't be read."
-    if file.lfs:
-        return "Git LFS has its content."
-    return "The file is binary." if file.binary else "Its lines are the same."

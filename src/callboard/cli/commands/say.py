@@ -17,7 +17,7 @@ from callboard.cli.steering import on_server, print_receipt_of
 from callboard.cli.targets import Target
 from callboard.client.client import Client
 from callboard.display.lines import one_line, visible
-from callboard.display.message_receipts import as_text
+from callboard.display.message_receipts import NOT_ITS_PERSON, as_text
 from callboard.errors import ValidationError
 from callboard.vendors.steering import Reach
 
@@ -110,8 +110,7 @@ def _print_queued(
     if note := as_text(written.text):
         screen.line((f"  {note}", "faint"))
     if reach.way is not None and not reach.authority:
-        said = "The agent gets it as a message from the board, not as typed by its user."
-        screen.line((f"  {said}", "faint"))
+        screen.line((f"  {NOT_ITS_PERSON}", "faint"))
     screen.line("  Its receipt: ", (given.place.command("messages", given.plate), "command"))
 
 
