@@ -55,7 +55,7 @@ export function PlateViews({ plate }: { readonly plate: Plate }) {
       </div>
       <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${view}`}>
         {view === 'conversation' && (
-          <div className="panel">
+          <div className="panel talk">
             <Conversation plate={plate} />
           </div>
         )}

@@ -21,12 +21,13 @@ interface Props {
 /** The files that changed. Each opens into its diff, which is loaded then. */
 export function FileList({ plateId, since, changes, tray }: Props) {
   const { files, more, readAt } = changes
+  const first = files.find(hasLines)
   return (
     <>
       <ul className="changed__files">
-        {files.map((file, index) => (
+        {files.map((file) => (
           <li key={file.path}>
-            <File {...{ file, plateId, since, readAt, tray }} isOpenFirst={index === 0} />
+            <File {...{ file, plateId, since, readAt, tray }} isOpenFirst={file === first} />
           </li>
         ))}
       </ul>

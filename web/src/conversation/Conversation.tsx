@@ -32,13 +32,13 @@ export function Conversation({ plate }: Props) {
 }
 
 function Read({ plate }: Props) {
-  const { plateId } = plate
+  const { plateId, projectPath: folder } = plate
   const [at, setAt] = useParameter('at')
   const [linked, setLinked] = useState(() => linkedItem(window.location.hash))
   const told = useConversation(plateId, { at })
   const { items, isLoading, error, jump, cursorOf, refetch } = told
   const [folds] = useState(() => new Map<string, boolean>())
-  const place = useMemo(() => ({ plateId, cursorOf }), [plateId, cursorOf])
+  const place = useMemo(() => ({ plateId, folder, cursorOf }), [plateId, folder, cursorOf])
   useRetry(error !== null && items.length === 0, plate.updatedAt, refetch)
   const go = ({ id, atCursor }: FoundItem) => {
     setLinked(id)

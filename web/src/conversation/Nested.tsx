@@ -12,10 +12,13 @@ interface Props {
 
 /** The conversation of a subagent, in its place. */
 export function Nested({ subagent, isRunning }: Props) {
-  const { plateId } = usePlace()
+  const { plateId, folder } = usePlace()
   const told = useConversation(plateId, { subagent, live: isRunning })
   const { items, isLoading, error, hasPreviousPage, cursorOf, refetch } = told
-  const place = useMemo(() => ({ plateId, subagent, cursorOf }), [plateId, subagent, cursorOf])
+  const place = useMemo(
+    () => ({ plateId, subagent, folder, cursorOf }),
+    [plateId, subagent, folder, cursorOf],
+  )
   return (
     <PlaceContext value={place}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus */}

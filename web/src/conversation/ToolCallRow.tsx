@@ -10,6 +10,7 @@ import { onOneLine, visible } from '../parts/visible'
 import { Passage } from '../reading/Passage'
 import { useFold } from './folds'
 import { Nested } from './Nested'
+import { usePlace } from './place'
 import { text } from './text'
 import { briefOfTool } from './words'
 
@@ -18,6 +19,7 @@ const words = text.tool
 /** A tool call: one line, and its input and result when it is opened. */
 export function ToolCallRow({ item }: { readonly item: ConversationItem }) {
   const [isOpen, toggle] = useFold(item.id)
+  const { folder } = usePlace()
   const { tool } = item
   if (!tool) return null
   const { status } = tool
@@ -27,7 +29,7 @@ export function ToolCallRow({ item }: { readonly item: ConversationItem }) {
         <ChevronIcon />
         <span className={`tooldot tooldot--${status}`} aria-hidden="true" />
         <span className="message__name">{tool.name ? onOneLine(tool.name) : words.unnamed}</span>
-        <span className="message__brief mono">{briefOfTool(item)}</span>
+        <span className="message__brief mono">{briefOfTool(item, folder)}</span>
         <EditCounts tool={tool} />
         {status === 'done' ? (
           <span className="hidden">{words.statuses.done}</span>

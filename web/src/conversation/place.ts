@@ -4,6 +4,8 @@ import { createContext, useContext } from 'react'
 export interface Place {
   readonly plateId: string
   readonly subagent?: string | undefined
+  /** Where the agent works: paths in it are shown from there. */
+  readonly folder?: string | undefined
   readonly cursorOf: (itemId: string) => string | null
 }
 

@@ -4,15 +4,21 @@ import { firstLine, onOneLine } from '../parts/visible'
 import { text } from './text'
 
 /** What a tool call is about, on one line. */
-export function briefOfTool({ tool }: ConversationItem): string {
+export function briefOfTool({ tool }: ConversationItem, folder?: string): string {
   if (!tool) return ''
   const file = tool.edits[0]?.path
   if (tool.command) return onOneLine(tool.command.trim()).slice(0, LONGEST)
-  if (file) return onOneLine(file)
+  if (file) return onOneLine(pathIn(folder, file))
   return briefOf(tool.input) || (tool.name ? '' : firstLine(tool.result ?? ''))
 }
 
 const LONGEST = 300
+
+/** A path as it is called in a folder, if it is in there. */
+export function pathIn(folder: string | undefined, path: string): string {
+  const start = folder ? `${folder.replace(/\/+$/, '')}/` : ''
+  return start && path.startsWith(start) ? path.slice(start.length) : path
+}
 
 /** What is copied of an item: what it says, or what its tool did. */
 export function copiedOf({ text: said, tool }: ConversationItem): string {

@@ -26,6 +26,7 @@ export function Queue({ told, onAgain }: Props) {
   const lost = last?.status === 'lost' || last?.status === 'delivered' ? last : null
   const past = closed.filter((one) => one !== lost).slice(-PAST)
   const act = useMutation({ mutationFn: (run: () => Promise<unknown>) => run() })
+  const [dragged, setDragged] = useState<string | null>(null)
   if (told.messages.length === 0) return null
   return (
     <div className="queue">
@@ -44,7 +45,12 @@ export function Queue({ told, onAgain }: Props) {
         <ol className="queue__list">
           {lost && <Row message={lost} {...{ told, onAgain }} act={act.mutate} />}
           {open.map((one) => (
-            <Row key={one.id} message={one} {...{ told, onAgain }} act={act.mutate} />
+            <Row
+              key={one.id}
+              message={one}
+              {...{ told, onAgain, dragged, setDragged }}
+              act={act.mutate}
+            />
           ))}
         </ol>
       )}
@@ -55,9 +61,12 @@ export function Queue({ told, onAgain }: Props) {
 interface RowProps extends Props {
   readonly message: PlateMessage
   readonly act: (run: () => Promise<unknown>) => void
+  /** The message that is being dragged to another place. */
+  readonly dragged?: string | null
+  readonly setDragged?: (id: string | null) => void
 }
 
-function Row({ message, told, onAgain, act }: RowProps) {
+function Row({ message, told, onAgain, act, dragged, setDragged }: RowProps) {
   const [isEditing, setEditing] = useState(false)
   const { id, status, note, by, when } = message
   if (isEditing && status === 'queued') {
@@ -73,7 +82,19 @@ function Row({ message, told, onAgain, act }: RowProps) {
   }
   const isQueued = status === 'queued'
   return (
-    <li className={`queue__one is-${status}`}>
+    <li
+      className={`queue__one is-${status} ${dragged === id ? 'is-dragged' : ''}`}
+      draggable={isQueued && setDragged !== undefined}
+      onDragStart={() => setDragged?.(id)}
+      onDragEnd={() => setDragged?.(null)}
+      onDragOver={(event) => {
+        if (isQueued && dragged) event.preventDefault()
+      }}
+      onDrop={() => {
+        const before = dragged ? placeOf(told, dragged, id) : null
+        if (dragged && before !== null) act(() => told.change(dragged, { before }))
+      }}
+    >
       <p className="queue__text">{visible(message.text)}</p>
       <p className="queue__about">
         <strong>{text.statuses[status]}</strong>
@@ -96,6 +117,15 @@ function Row({ message, told, onAgain, act }: RowProps) {
   )
 }
 
+/** Before which message one comes that is dropped on another; '' is the end, null no change. */
+function placeOf({ messages }: UseMessagesResult, dragged: string, on: string): string | null {
+  const waiting = messages.filter((one) => one.status === 'queued').map((one) => one.id)
+  const from = waiting.indexOf(dragged)
+  const to = waiting.indexOf(on)
+  if (from < 0 || to < 0 || from === to) return null
+  return from < to ? (waiting[to + 1] ?? '') : on
+}
+
 interface ChangesProps extends Pick<RowProps, 'message' | 'told' | 'act'> {
   readonly onEdit: () => void
 }
@@ -112,27 +142,32 @@ function Changes({ message: { id }, told, act, onEdit }: ChangesProps) {
         <PenIcon />
         <span className="hidden">{text.edit}</span>
       </button>
-      {above && (
-        <button
-          type="button"
-          className="button button--plain"
-          title={text.up}
-          onClick={() => act(() => told.change(id, { before: above.id }))}
-        >
-          <ArrowUpIcon />
-          <span className="hidden">{text.up}</span>
-        </button>
-      )}
-      {below && (
-        <button
-          type="button"
-          className="button button--plain"
-          title={text.down}
-          onClick={() => act(() => told.change(id, { before: waiting[index + 2]?.id ?? '' }))}
-        >
-          <ArrowDownIcon />
-          <span className="hidden">{text.down}</span>
-        </button>
+      {waiting.length > 1 && (
+        <>
+          {/* Those that lead nowhere stay, so that the focus does. */}
+          <button
+            type="button"
+            className="button button--plain"
+            title={text.up}
+            aria-disabled={!above}
+            onClick={() => above && act(() => told.change(id, { before: above.id }))}
+          >
+            <ArrowUpIcon />
+            <span className="hidden">{text.up}</span>
+          </button>
+          <button
+            type="button"
+            className="button button--plain"
+            title={text.down}
+            aria-disabled={!below}
+            onClick={() =>
+              below && act(() => told.change(id, { before: waiting[index + 2]?.id ?? '' }))
+            }
+          >
+            <ArrowDownIcon />
+            <span className="hidden">{text.down}</span>
+          </button>
+        </>
       )}
       <button
         type="button"

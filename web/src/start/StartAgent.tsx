@@ -104,7 +104,11 @@ function StartDialog({ onClose }: { readonly onClose: () => void }) {
             value={prompt}
             onChange={(event) => setPrompt(event.target.value)}
           />
-          <span className="field__hint">{text.background}</span>
+          <span className="field__hint">
+            {text.background.before}
+            <code>{text.background.command}</code>
+            {text.background.after}
+          </span>
         </div>
         {start.error && <Problem error={start.error} />}
         <div className="dialog__foot">

@@ -10,7 +10,11 @@ export const text = {
   notAllowed: (name: string) => `${name} (doesn’t allow starting agents)`,
   away: (name: string) => `${name} (unreachable)`,
   prompt: 'Prompt (optional)',
-  background: 'The agent runs in the background. `callboard attach` opens it in a terminal.',
+  background: {
+    before: 'The agent runs in the background. ',
+    command: 'callboard attach',
+    after: ' opens it in a terminal.',
+  },
   cancel: 'Cancel',
   start: 'Start',
   starting: 'Starting…',
