@@ -143,6 +143,10 @@ async def test_it_follows_the_end_only_where_the_reader_is(
     await news.click()
     await expect(message(person, "And on.")).to_be_in_viewport()
     await expect(person.button("Jump to latest")).to_have_count(0)
+    # The field below takes its room, and the end stays in view.
+    await person.page.get_by_label("Message to Claude Code").fill("A line.\n" * 9)
+    await expect(message(person, "And on.")).to_be_in_viewport()
+    await expect(person.button("Jump to latest")).to_have_count(0)
     # Far back, nothing but what is in view is drawn.
     async with person.page.expect_response(re.compile("before=")):
         await box(person.page).evaluate("(it) => { it.scrollTop = 0 }")

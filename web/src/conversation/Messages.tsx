@@ -58,6 +58,16 @@ export function Messages({ told, linked, onLatest }: Props) {
     if (below < NEAR && hasNextPage) fetchNextPage()
   }
   useEffect(look)
+  const wasAtEnd = useRef(true)
+  const follows = linked === null && !hasNextPage
+  useEffect(() => {
+    const box = ref.current
+    if (!box || !follows) return
+    // The field below it grows: the end stays in view for those who were there.
+    const seen = new ResizeObserver(() => wasAtEnd.current && virtual.scrollToEnd())
+    seen.observe(box)
+    return () => seen.disconnect()
+  }, [virtual, follows])
   useShortcut(text.keys.group, KEYS.last, text.keys.latest, onLatest)
   return (
     <div className="conversation__frame">
@@ -69,7 +79,10 @@ export function Messages({ told, linked, onLatest }: Props) {
         aria-busy={told.isFetchingPreviousPage || told.isFetchingNextPage}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus
         tabIndex={0}
-        onScroll={look}
+        onScroll={({ currentTarget: box }) => {
+          wasAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight <= AT_END
+          look()
+        }}
       >
         <p className="conversation__edge quiet">
           {hasPreviousPage ? text.earlier : items.length > 0 && text.start}
