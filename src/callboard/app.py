@@ -60,7 +60,7 @@ class Callboard(SessionReader, CodingAgents):
         self.people = Inbox(noted, self.clock)
         self.human = Human(self.people)
         self.statistics = Statistics(log, self.clock)
-        self.usage = UsageReports(log, self.people, self.clock)
+        self.usage = UsageReports(log, self.people, self.clock, lambda: self.prices())
         self.driver = LocalDriver(log, self.workflows, self.clock)
 
     @classmethod

@@ -887,24 +887,39 @@ async def test_a_removed_machine_loses_its_tokens(board: Board):
 
 
 class TestUsage:
-    @pytest.mark.parametrize("by", ["day", "project", "plate", "model", "workflow"])
+    @pytest.mark.parametrize("by", ["day", "agent", "project", "plate", "model", "workflow"])
     async def test_a_report(self, board: Board, by: UsageGroup):
         told = await board.usage.report(days=7, by=by)
         assert (told.by, told.days) == (by, 7)
         assert (len(told.rows) == 7) is (by == "day")
         assert told.prices_date
 
-    @pytest.mark.parametrize("days", [0, 366])
-    async def test_days_that_are_refused(self, board: Board, days: int):
+    async def test_a_report_that_is_split_on_one_stream_and_in_a_time_zone(self, board: Board):
+        told = await board.usage.report(days=1, split="model", stream="p-none", utc_offset=330)
+        assert [one.parts for one in told.rows] == [[]]
+        assert told.since % 3_600_000 == 1_800_000
+
+    @pytest.mark.parametrize(
+        ("wrong", "field"),
+        [
+            ({"days": 0}, "days"),
+            ({"days": 366}, "days"),
+            ({"by": "person"}, "by"),
+            ({"split": "plate"}, "split"),
+        ],
+    )
+    async def test_what_cannot_be_reported(self, board: Board, wrong: Any, field: str):
         with pytest.raises(ValidationError) as refused:
-            await board.usage.report(days=days)
-        assert refused.value.field == "days"
+            await board.usage.report(**wrong)
+        assert refused.value.field == field
 
     async def test_a_budget(self, board: Board):
-        found = await board.usage.set_budget(1000.5)
-        assert (found.daily, found.spent) == (1000.5, 0.0)
+        found = await board.usage.set_budget(1000.5, utc_offset=60)
+        assert (found.daily, found.limit, found.spent) == (1000.5, 1000.5, 0.0)
+        assert (found.utc_offset, found.interaction_id) == (60, None)
         assert (await board.usage.report()).budget == await board.usage.budget() == found
         with pytest.raises(ValidationError) as refused:
             await board.usage.set_budget(0)
         assert refused.value.field == "daily"
-        assert (await board.usage.set_budget(None)).daily is None
+        off = await board.usage.set_budget(None)
+        assert (off.daily, off.limit) == (None, None)

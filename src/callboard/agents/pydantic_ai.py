@@ -135,7 +135,7 @@ class PydanticAgent:
         if self._with_messages:
             messages = m.ModelMessagesTypeAdapter.dump_python(result.all_messages(), mode="json")
             value = {"output": value, "messages": messages}
-        return Output(value, _usage(result.usage))
+        return Output(value, _usage(result.usage, result.response.model_name))
 
 
 class _Rejections:
@@ -195,17 +195,20 @@ def _tool_result(part: m.ToolReturnPart | m.NativeToolReturnPart) -> ToolResult:
     return ToolResult(part.tool_call_id, _as_json(part.content), failed)
 
 
-def _usage(usage: RunUsage) -> dict[str, Json]:
+def _usage(usage: RunUsage, model: str | None) -> dict[str, Json]:
+    cached = usage.cache_read_tokens + usage.cache_write_tokens
     counted = {
         "requests": usage.requests,
         "toolCalls": usage.tool_calls,
-        "inputTokens": usage.input_tokens,
+        # The library's count includes those that were cached, which have other prices.
+        "inputTokens": max(0, usage.input_tokens - cached),
         "outputTokens": usage.output_tokens,
         "cacheReadTokens": usage.cache_read_tokens,
         "cacheWriteTokens": usage.cache_write_tokens,
     }
     always = ("requests", "inputTokens", "outputTokens")
-    return {key: count for key, count in counted.items() if count or key in always}
+    kept = {key: count for key, count in counted.items() if count or key in always}
+    return kept if model is None else {**kept, "model": model}
 
 
 def _as_json(value: object) -> Json:

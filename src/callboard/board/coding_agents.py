@@ -1,5 +1,7 @@
 """What a board in this process has about coding agents, and about the machines that they run on."""
 
+from collections.abc import Callable
+
 from callboard.board.agent_messages import AgentMessages
 from callboard.board.conversations import PlateConversations
 from callboard.board.hosts import local_host
@@ -7,6 +9,7 @@ from callboard.board.limits import AgentLimits
 from callboard.board.pairing import Pairing
 from callboard.board.plate_changes import AgentChanges
 from callboard.board.plates import Plates
+from callboard.board.prices import PriceList, load_prices
 from callboard.board.relay_hosts import HostTraces, RelayHosts
 from callboard.board.starting import PlateStarting
 from callboard.board.tokens import AccessTokens
@@ -24,6 +27,8 @@ class CodingAgents:
         self.hosts = RelayHosts(log, clock, HostTraces(self.tokens, self.plates).remove)
         self.pairing = Pairing(log.server_state, self.tokens, clock)
         self.messages = AgentMessages(log, self.plates, self.hosts, clock)
-        self.conversations = PlateConversations(self.plates, self.hosts, clock)
+        self.prices: Callable[[], PriceList] = load_prices
+        prices = lambda: self.prices()  # noqa: E731 - they can be replaced later
+        self.conversations = PlateConversations(self.plates, self.hosts, clock, prices)
         self.changes = AgentChanges(self.plates, self.hosts, clock)
         self.starting = PlateStarting(self.plates, self.hosts, log.path)

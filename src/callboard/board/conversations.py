@@ -1,7 +1,7 @@
 """The conversations of the agents on the board, wherever they run."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar, get_args
 
@@ -15,6 +15,7 @@ from callboard.board.conversation_reading import (
 from callboard.board.conversation_size import whole_characters
 from callboard.board.host_requests import WITHIN, words
 from callboard.board.plate import NOT_STARTED
+from callboard.board.prices import PriceList, load_prices, with_costs
 from callboard.board.usage_totals import SessionTokens
 from callboard.clock import Clock
 from callboard.display.conversation import led_up_to
@@ -114,10 +115,17 @@ async def before_question(
 class PlateConversations:
     """Reads those of this machine itself, and asks other machines for theirs."""
 
-    def __init__(self, plates: "Plates", hosts: "RelayHosts", clock: Clock) -> None:
+    def __init__(
+        self,
+        plates: "Plates",
+        hosts: "RelayHosts",
+        clock: Clock,
+        prices: Callable[[], PriceList] = load_prices,
+    ) -> None:
         self._plates = plates
         self._hosts = hosts
         self._clock = clock
+        self._prices = prices
         self.reading = ConversationReading()
         self._following: dict[object, asyncio.Task[ConversationPage]] = {}
         self._closing = asyncio.Event()
@@ -192,21 +200,25 @@ class PlateConversations:
         _check_word("cursor", cursor)
         plate, place = await self._found(plate_id, subagent)
         if self._is_here(plate):
-            return await self.reading.item(place, item_id, cursor)
-        data = asked("item", place, NEWEST) | {"item": item_id, "cursor": cursor}
-        return await self._ask(plate, data, ConversationItem, by=by)
+            found = await self.reading.item(place, item_id, cursor)
+        else:
+            data = asked("item", place, NEWEST) | {"item": item_id, "cursor": cursor}
+            found = await self._ask(plate, data, ConversationItem, by=by)
+        return with_costs([found], self._prices)[0]
 
     async def usage(self, plate_id: str) -> SessionTokens:
         """The tokens that a session has used, counted on its own machine."""
-        plate, place = await self._found(plate_id, None)
+        plate, place = await self._found(plate_id, None, dismissed=True)
         if self._is_here(plate):
             return await self.reading.usage(place)
         told = await self._hosts.ask(plate.host, COMMAND, asked("usage", place, NEWEST))
         return SessionTokens.checked(as_object(told.get("value")))
 
-    async def _found(self, plate_id: str, subagent: str | None) -> "tuple[Plate, Transcript]":
+    async def _found(
+        self, plate_id: str, subagent: str | None, *, dismissed: bool = False
+    ) -> "tuple[Plate, Transcript]":
         _check_word("subagent", subagent)
-        plate = await self._plates.get(plate_id)
+        plate = await self._plates.get(plate_id, dismissed=dismissed)
         if plate.session_id.startswith(NOT_STARTED):
             raise TranscriptUnreadable(
                 f"Plate {plate_id!r} has no conversation yet: its session has not started.",
@@ -236,9 +248,11 @@ class PlateConversations:
         self, plate: "Plate", place: Transcript, window: Window, wait: float, by: str | None
     ) -> ConversationPage:
         if self._is_here(plate):
-            return await self.reading.page(place, window, wait)
-        data = asked("page", place, window) | {"wait": wait}
-        return await self._ask(plate, data, ConversationPage, by=by, wait=wait)
+            page = await self.reading.page(place, window, wait)
+        else:
+            data = asked("page", place, window) | {"wait": wait}
+            page = await self._ask(plate, data, ConversationPage, by=by, wait=wait)
+        return replace(page, items=with_costs(page.items, self._prices))
 
     async def _ask(
         self, plate: "Plate", data: Object, shape: type[S], *, by: str | None, wait: float = 0.0

@@ -2,13 +2,13 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final
 
-from callboard.board.usage_totals import MOST_TOTALS, DayTokens, SessionTokens
+from callboard.board.usage_totals import MOST_TOTALS, HourTokens, SessionTokens
 from callboard.errors import TranscriptUnreadable
-from callboard.state.usage_rows import DAY_MS
+from callboard.state.usage_rows import HOUR_MS
 from callboard.vendors.conversation import (
     MOST_ITEMS,
     ConversationItem,
@@ -28,15 +28,15 @@ _MOST_PARTS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    day: int
+    hour: int
     usage: TokenUsage
 
 
 @dataclass(slots=True)
 class _Sum:
-    """What one model did on one day. priced: how many calls the client put a price on."""
+    """What one model did in one hour. priced: how many calls the client put a price on."""
 
-    counts: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
+    counts: list[int] = field(default_factory=lambda: [0, 0, 0, 0, 0])
     calls: int = 0
     priced: int = 0
     cost: float = 0.0
@@ -45,7 +45,8 @@ class _Sum:
         """Add one call."""
         self.counts = [sum(both) for both in zip(self.counts, _counts(usage), strict=True)]
         self.calls += 1
-        if usage.cost is not None:
+        # Clients say 0 where they don't know a price, or where a subscription pays.
+        if usage.cost:
             self.priced += 1
             self.cost += usage.cost
 
@@ -99,12 +100,13 @@ class _Part:
                 self._count_call(item, item.usage)
 
     def _count_call(self, item: ConversationItem, usage: TokenUsage) -> None:
-        key = usage.call or item.id
+        key, hour = usage.call or item.id, self._at // HOUR_MS * HOUR_MS
         known = self._calls.pop(key, None)
         if known is None:
-            known = _Call(self._at // DAY_MS * DAY_MS, usage)
+            known = _Call(hour, usage)
         else:
-            known = replace(known, usage=_larger(known.usage, usage))
+            # In the hour of its last record, in whichever order they are read.
+            known = _Call(max(known.hour, hour), _larger(known.usage, usage))
         self._calls[key] = known
         if len(self._calls) > _OPEN_CALLS:
             _add(self._sums, self._calls.popitem(last=False)[1])
@@ -165,25 +167,26 @@ class SessionTally:
                 return part.is_done
         return True
 
-    def _totals(self) -> Sequence[DayTokens]:
+    def _totals(self) -> Sequence[HourTokens]:
         sums: dict[tuple[int, str], _Sum] = {}
         for part in self._parts.values():
             if part is not None:
                 part.add_to(sums)
         return [
-            DayTokens(
-                day,
+            HourTokens(
+                hour,
                 model,
-                *one.counts,
+                *one.counts[:4],
                 calls=one.calls,
                 cost=round(one.cost, 9) if one.priced == one.calls else None,
+                long_cache_write_tokens=one.counts[4],
             )
-            for (day, model), one in sorted(sums.items())
+            for (hour, model), one in sorted(sums.items())
         ][-MOST_TOTALS:]
 
 
 def _add(sums: dict[tuple[int, str], _Sum], call: _Call) -> None:
-    sums.setdefault((call.day, call.usage.model or ""), _Sum()).add(call.usage)
+    sums.setdefault((call.hour, call.usage.model or ""), _Sum()).add(call.usage)
 
 
 def _counts(usage: TokenUsage) -> list[int]:
@@ -192,13 +195,18 @@ def _counts(usage: TokenUsage) -> list[int]:
         usage.output_tokens,
         usage.cache_read_tokens,
         usage.cache_write_tokens,
+        usage.long_cache_write_tokens,
     ]
 
 
 def _larger(one: TokenUsage, other: TokenUsage) -> TokenUsage:
     """A call whose record came twice: what it used only grows."""
-    counts = [max(both) for both in zip(_counts(one), _counts(other), strict=True)]
+    *counts, kept = (max(both) for both in zip(_counts(one), _counts(other), strict=True))
     costs = [cost for cost in (one.cost, other.cost) if cost is not None]
     return TokenUsage(
-        one.model or other.model, *counts, cost=max(costs, default=None), call=one.call
+        one.model or other.model,
+        *counts,
+        cost=max(costs, default=None),
+        call=one.call,
+        long_cache_write_tokens=kept,
     )

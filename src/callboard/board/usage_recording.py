@@ -1,14 +1,16 @@
 """Records what coding agents have used, when their turns end."""
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+import uuid
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Final
 
 from callboard.board.plate import NOT_STARTED, Plate
 from callboard.board.plates import Plates
-from callboard.board.usage_totals import DayTokens, SessionTokens
+from callboard.board.usage_totals import HourTokens, SessionTokens
 from callboard.clock import Clock
 from callboard.errors import CallboardError, NotFound, PositionConflict, StoreError
 from callboard.events import usage
@@ -16,7 +18,7 @@ from callboard.events.envelope import NewEvent
 from callboard.events.rows import Query
 from callboard.ids import event_id
 from callboard.log.protocol import EventLog, Writing
-from callboard.state.usage_rows import DAY_MS, NANOS
+from callboard.state.usage_rows import HOUR_MS, NANOS
 
 _log = logging.getLogger(__name__)
 
@@ -28,6 +30,8 @@ _MOST_ROUNDS: Final = 200
 _AT_ONCE: Final = 2
 _MOST_KNOWN: Final = 2000
 _MOST_AT_START: Final = 50
+_CHOSEN: Final = 5
+"""The version of UUIDs that are made from a name."""
 
 Turn = tuple[str, int]
 
@@ -35,7 +39,7 @@ Turn = tuple[str, int]
 class UsageRecorder:
     """Appends running totals to plates' streams, so that counting again changes nothing.
 
-    count: what the session of a plate has used. recorded: called after something new was recorded.
+    count: what the session of a plate has used.
     """
 
     def __init__(
@@ -44,13 +48,11 @@ class UsageRecorder:
         plates: Plates,
         count: Callable[[str], Awaitable[SessionTokens]],
         clock: Clock,
-        recorded: Callable[[], Awaitable[None]],
     ) -> None:
         self._log = log
         self._plates = plates
         self._read = count
         self._clock = clock
-        self._recorded = recorded
         self._counted: dict[str, Turn] = {}
         self._living: dict[str, set[str]] = {}
         self._slots = asyncio.Semaphore(_AT_ONCE)
@@ -67,6 +69,8 @@ class UsageRecorder:
 
     def look(self, host: str, living: Sequence[Plate]) -> None:
         """Count the sessions of a machine whose turns have ended, and those that ended."""
+        if host not in self._living and host != self._plates.host().id:
+            self._start(self.catch_up(host))
         ids = {plate.plate_id for plate in living}
         gone = self._living.get(host, set()) - ids
         self._living[host] = ids
@@ -76,14 +80,18 @@ class UsageRecorder:
         for plate_id in gone:
             self._note(plate_id, ("", 0))
 
-    async def catch_up(self) -> None:
-        """Count the newest sessions that ended while no server ran."""
-        known = await self._plates.all(dismissed=True)
-        own = [one for one in known if one.host == self._plates.host().id]
-        own.sort(key=lambda one: one.updated_at, reverse=True)
-        for plate in own[:_MOST_AT_START]:
-            if plate.status == "closed":
-                self._note(plate.plate_id, (plate.session_id, plate.status_at))
+    async def catch_up(self, host: str | None = None) -> None:
+        """Count the newest sessions of a machine that ended while no server could see it.
+
+        host: by default, this one.
+        """
+        host = host or self._plates.host().id
+        with contextlib.suppress(StoreError):
+            known = [one for one in await self._plates.all(dismissed=True) if one.host == host]
+            known.sort(key=lambda one: one.updated_at, reverse=True)
+            for plate in known[:_MOST_AT_START]:
+                if plate.status == "closed":
+                    self._note(plate.plate_id, (plate.session_id, plate.status_at))
 
     def _note(self, plate_id: str, turn: Turn) -> None:
         if self._counted.get(plate_id) == turn or self._is_closed:
@@ -92,7 +100,10 @@ class UsageRecorder:
         self._counted[plate_id] = turn
         if len(self._counted) > _MOST_KNOWN:
             del self._counted[next(iter(self._counted))]
-        task = asyncio.create_task(self._count(plate_id))
+        self._start(self._count(plate_id))
+
+    def _start(self, work: Coroutine[object, None, None]) -> None:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -113,7 +124,7 @@ class UsageRecorder:
         """Count a session now, and record what is new."""
         for _ in range(_MOST_ROUNDS):
             plate = await self._plates.get(plate_id, dismissed=True)
-            if plate.session_id.startswith(NOT_STARTED):
+            if plate.session_id.startswith(NOT_STARTED) or _is_of_workflow(plate):
                 return
             counted = await self._read(plate_id)
             if counted.whole:
@@ -121,14 +132,15 @@ class UsageRecorder:
                 return
             await self._clock.sleep(_PAUSE)
 
-    async def _record(self, plate: Plate, totals: Sequence[DayTokens]) -> None:
+    async def _record(self, plate: Plate, totals: Sequence[HourTokens]) -> None:
         # A client that doesn't say when something happened: on the day on which it started.
-        first = plate.created_at // DAY_MS * DAY_MS
-        dated = [one if one.day else replace(one, day=first) for one in totals]
+        first = plate.created_at // HOUR_MS * HOUR_MS
+        dated = [one if one.hour else replace(one, hour=first) for one in totals]
         while True:
             head = await self._log.head(plate.plate_id)
             known = await self._known(plate)
-            new = [one for one in dated if known.get((one.day, one.model)) != one]
+            counted = [_most(known.get((one.hour, one.model)), one) for one in dated]
+            new = [one for one in counted if known.get((one.hour, one.model)) != one]
             if not new:
                 return
             event = usage.COUNTED(
@@ -146,15 +158,14 @@ class UsageRecorder:
                 continue
             except NotFound:
                 return  # It was pruned.
-            await self._recorded()
             return
 
-    async def _known(self, plate: Plate) -> dict[tuple[int, str], DayTokens]:
+    async def _known(self, plate: Plate) -> dict[tuple[int, str], HourTokens]:
         where = {"source": "plate", "session": plate.session_id, "agent": plate.agent}
         rows = await self._log.rows(Query("token_usage", where))
         return {
-            (row["day"], row["model"]): DayTokens(
-                row["day"],
+            (row["hour"], row["model"]): HourTokens(
+                row["hour"],
                 row["model"],
                 row["input_tokens"],
                 row["output_tokens"],
@@ -162,6 +173,36 @@ class UsageRecorder:
                 row["cache_write_tokens"],
                 row["calls"],
                 row["cost"] / NANOS if row["reported"] else None,
+                row["long_cache_write_tokens"],
             )
             for row in rows
         }
+
+
+def _is_of_workflow(plate: Plate) -> bool:
+    """Whether an agent of a workflow runs this session: it reports what it used itself.
+
+    Only Callboard chooses such ids for sessions of Claude Code, whose own are random.
+    """
+    try:
+        return plate.agent == "claude" and uuid.UUID(plate.session_id).version == _CHOSEN
+    except ValueError:
+        return False
+
+
+def _most(known: HourTokens | None, counted: HourTokens) -> HourTokens:
+    """What was used stays used, although a transcript may have been cut or rewritten since."""
+    if known is None:
+        return counted
+    cost = counted.cost
+    return HourTokens(
+        counted.hour,
+        counted.model,
+        max(known.input_tokens, counted.input_tokens),
+        max(known.output_tokens, counted.output_tokens),
+        max(known.cache_read_tokens, counted.cache_read_tokens),
+        max(known.cache_write_tokens, counted.cache_write_tokens),
+        max(known.calls, counted.calls),
+        None if cost is None else max(known.cost or 0.0, cost),
+        max(known.long_cache_write_tokens, counted.long_cache_write_tokens),
+    )

@@ -1,62 +1,47 @@
-"""What agents have used: tokens and money, by day, project, plate, model and workflow."""
+"""What agents have used: tokens and money, by day, agent, project, plate, model and workflow."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Final, Literal, Protocol
 
-from callboard.board.prices import PriceList, load_prices
+from callboard.board.budgets import Budgets, DailyBudget, date_of
+from callboard.board.prices import PriceList
+from callboard.board.usage_sums import MOST_COUNTED, UsageAdder, UsageSum, usage_rows
 from callboard.clock import Clock
 from callboard.engine.inbox import Inbox
-from callboard.errors import PositionConflict, SessionExists, ValidationError
-from callboard.events import usage
-from callboard.events.authors import By, authored
-from callboard.events.envelope import NewEvent
-from callboard.events.rows import Query, Row
+from callboard.engine.statistics import MOST_OFFSET
+from callboard.errors import ValidationError
+from callboard.events.authors import By
+from callboard.events.rows import Query, Row, where_given
 from callboard.events.shapes import Millis, Shape
-from callboard.ids import event_id
-from callboard.log.protocol import EventLog, Writing
-from callboard.state.usage_rows import DAY_MS, NANOS
+from callboard.log.protocol import EventLog
+from callboard.state.statistics import Period
+from callboard.vendors.agents import VENDORS
 
-UsageGroup = Literal["day", "project", "plate", "model", "workflow"]
+UsageGroup = Literal["day", "agent", "project", "plate", "model", "workflow"]
+UsageSplit = Literal["agent", "model"]
 
 DAYS: Final = 30
 MOST_DAYS: Final = 365
-MOST_DAILY: Final = 1_000_000.0
-"""The largest budget, in US dollars a day."""
-_COUNTED: Final = 200_000
 _MOST_ROWS: Final = 500
 _SOME: Final = 500
-_STREAM: Final = "budget:daily"
-_COUNTS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-_GROUPED: Final[Mapping[UsageGroup, str]] = {
-    "day": "day",
+_COLUMNS: Final[Mapping[UsageGroup, str]] = {
+    "day": "hour",
+    "agent": "agent",
     "project": "project",
     "plate": "stream",
     "model": "model",
     "workflow": "stream",
 }
+_SOURCES: Final[Mapping[UsageGroup, str]] = {"plate": "plate", "workflow": "run"}
+"""Groups that only some of the rows can be in."""
+_WORKFLOWS: Final = "Workflows"
+"""Where agents of workflows count that belong to no coding agent and no project."""
 
 
 @dataclass(frozen=True, slots=True)
-class UsageSum(Shape):
-    """Tokens, and what they cost in US dollars.
-
-    cost: of the tokens whose price is known; None if none is. unpriced_tokens: the others.
-    """
-
-    input_tokens: int
-    output_tokens: int
-    cache_read_tokens: int
-    cache_write_tokens: int
-    calls: int
-    cost: float | None
-    unpriced_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class UsageRow(Shape):
-    """One day, project, plate, model or workflow. key: a day is `2026-01-31`, a plate its id."""
+class UsagePart(Shape):
+    """A part of a row: one model or agent."""
 
     key: str
     label: str
@@ -64,20 +49,25 @@ class UsageRow(Shape):
 
 
 @dataclass(frozen=True, slots=True)
-class DailyBudget(Shape):
-    """The budget for a day, and what was spent today. daily: in US dollars; None: no budget."""
+class UsageRow(Shape):
+    """One day, agent, project, plate, model or workflow.
 
-    daily: float | None
-    spent: float
-    unpriced_tokens: int
+    key: a day is `2026-01-31`, a plate its id. parts: what it consists of, if the report is split.
+    """
+
+    key: str
+    label: str
+    used: UsageSum
+    parts: list[UsagePart]
 
 
 @dataclass(frozen=True, slots=True)
 class UsageReport(Shape):
-    """What agents have used over the last days, including today. Days are those of UTC.
+    """What agents have used over the last days, including today.
 
     limited: there was more than could be counted. prices_date: when the prices were valid.
     prices_source: the file that they are from; empty for those that come with Callboard.
+    unpriced_models: the models without a known price.
     """
 
     since: Millis
@@ -88,191 +78,145 @@ class UsageReport(Shape):
     limited: bool
     prices_date: str
     prices_source: str
+    unpriced_models: list[str]
     budget: DailyBudget
 
 
 class BoardUsage(Protocol):
-    """The tokens and the money that agents use, and the budget."""
+    """The tokens and the money that agents use, and the budget.
 
-    async def report(self, *, days: int = DAYS, by: UsageGroup = "day") -> UsageReport:
-        """What agents have used over the last days, including today."""
+    `utc_offset` is in minutes east of UTC, and determines when a day starts.
+    """
+
+    async def report(
+        self,
+        *,
+        days: int = DAYS,
+        by: UsageGroup = "day",
+        split: UsageSplit | None = None,
+        stream: str | None = None,
+        utc_offset: int = 0,
+    ) -> UsageReport:
+        """What agents have used over the last days, including today.
+
+        split: what the rows are divided into. stream: only this plate or session.
+        """
         ...
 
     async def budget(self) -> DailyBudget:
         """The budget, and what was spent today."""
         ...
 
-    async def set_budget(self, daily: float | None) -> DailyBudget:
+    async def set_budget(self, daily: float | None, *, utc_offset: int = 0) -> DailyBudget:
         """Ask people once a day when this much was spent; None for no budget. It stops nothing."""
         ...
 
 
 @dataclass(slots=True)
-class _Sum:
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTS, 0))
-    calls: int = 0
-    cost: float | None = None
-    unpriced: int = 0
-
-    def add(self, row: Row, prices: PriceList) -> None:
-        """Add the rows of one model, of which all or none have a cost."""
-        for column in _COUNTS:
-            self.counts[column] += row[column]
-        self.calls += row["calls"]
-        price = None if row["reported"] else prices.of(row["model"])
-        if row["reported"]:
-            self.cost = (self.cost or 0.0) + row["cost"] / NANOS
-        elif price is not None:
-            self.cost = (self.cost or 0.0) + price.cost(row)
-        else:
-            self.unpriced += sum(row[column] for column in _COUNTS)
-
-    def done(self) -> UsageSum:
-        """As people see it."""
-        cost = None if self.cost is None else round(self.cost, 6)
-        return UsageSum(**self.counts, calls=self.calls, cost=cost, unpriced_tokens=self.unpriced)
+class _Group:
+    whole: UsageAdder = field(default_factory=UsageAdder)
+    parts: dict[str, UsageAdder] = field(default_factory=dict[str, UsageAdder])
 
 
 class UsageReports:
     """Answers from the view `token_usage`. prices: read when they are needed."""
 
     def __init__(
-        self,
-        log: EventLog,
-        people: Inbox,
-        clock: Clock,
-        prices: Callable[[], PriceList] = load_prices,
+        self, log: EventLog, people: Inbox, clock: Clock, prices: Callable[[], PriceList]
     ) -> None:
         self._log = log
-        self._people = people
         self._clock = clock
-        self.prices = prices
+        self._prices = prices
+        self.budgets = Budgets(log, people, clock, prices)
 
-    async def report(self, *, days: int = DAYS, by: UsageGroup = "day") -> UsageReport:
+    async def report(
+        self,
+        *,
+        days: int = DAYS,
+        by: UsageGroup = "day",
+        split: UsageSplit | None = None,
+        stream: str | None = None,
+        utc_offset: int = 0,
+    ) -> UsageReport:
         """What agents have used over the last days, including today."""
-        if not 1 <= days <= MOST_DAYS:
-            raise ValidationError(f"days must be from 1 to {MOST_DAYS}, not {days}.", field="days")
-        if by not in _GROUPED:
-            raise ValidationError(f"by: use one of {', '.join(_GROUPED)}.", field="by")
-        prices, since = self.prices(), self._today() - (days - 1) * DAY_MS
-        rows = await self._rows(since, _GROUPED[by], _SOURCES.get(by))
-        total = _Sum()
+        _check("days", days, 1, MOST_DAYS)
+        _check("utc_offset", utc_offset, -MOST_OFFSET, MOST_OFFSET)
+        if by not in _COLUMNS:
+            raise ValidationError(f"by: use one of {', '.join(_COLUMNS)}.", field="by")
+        if split not in (None, "agent", "model"):
+            raise ValidationError("split: use agent or model.", field="split")
+        prices, period = self._prices(), Period(days, self._clock.now_ms(), utc_offset * 60_000)
+        columns = [_COLUMNS[by], *([] if split is None else [split])]
+        where = where_given(source=_SOURCES.get(by), stream=stream)
+        rows = await usage_rows(self._log, period, columns, where)
+        total = UsageAdder()
         for row in rows:
             total.add(row, prices)
-        groups = await self._grouped(by, rows, prices, since, days)
+        unpriced = {row["model"] for row in rows if not row["reported"]}
         return UsageReport(
-            since,
+            period.since_ms,
             days,
             by,
-            groups,
-            total.done(),
-            sum(row["count"] for row in rows) >= _COUNTED,
+            await self._grouped(by, split, rows, prices, period),
+            total.sum(),
+            sum(row["count"] for row in rows) >= MOST_COUNTED,
             prices.date,
             prices.source,
+            sorted(one for one in unpriced if prices.of(one) is None),
             await self.budget(),
         )
 
     async def budget(self) -> DailyBudget:
         """The budget, and what was spent today."""
-        spent, prices = _Sum(), self.prices()
-        for row in await self._rows(self._today(), "day", None):
-            spent.add(row, prices)
-        done = spent.done()
-        return DailyBudget(await self._daily(), done.cost or 0.0, done.unpriced_tokens)
+        return await self.budgets.get()
 
-    async def set_budget(self, daily: float | None, *, by: By = None) -> DailyBudget:
+    async def set_budget(
+        self, daily: float | None, *, utc_offset: int = 0, by: By = None
+    ) -> DailyBudget:
         """Ask people once a day when this much was spent; None for no budget. It stops nothing."""
-        if daily is not None and not 0 < daily <= MOST_DAILY:
-            raise ValidationError(
-                f"daily: use an amount above 0 and up to {MOST_DAILY:,.0f} US dollars.",
-                field="daily",
-            )
-        told = usage.BUDGET_SET({**authored(by), "daily": daily})
-        while True:
-            head = await self._log.head(_STREAM)
-            event = NewEvent(event_id(), told.name, told.payload, self._clock.now_ms())
-            try:
-                await self._log.append(_STREAM, [event], Writing(expect=head, settle=True))
-            except (PositionConflict, SessionExists):
-                continue
-            await self.check_budget()
-            return await self.budget()
-
-    async def check_budget(self) -> None:
-        """Ask people if today's budget is spent: once for each day and amount."""
-        found = await self.budget()
-        if found.daily is None or found.spent < found.daily:
-            return
-        day = _date(self._today())
-        more = " Tokens without a known price are not included." if found.unpriced_tokens else ""
-        await self._people.ask(
-            type="choice",
-            prompt=f"Agents have spent ${found.spent:,.2f} today ({day}, UTC). The daily budget is "
-            f"${found.daily:,.2f}.{more} Callboard stops nothing: agents continue until you stop "
-            "them.",
-            options=["Let them continue", "I will stop some of them"],
-            config={"budget": {"day": day, "daily": found.daily, "spent": found.spent}},
-            key=f"budget:{day}:{found.daily:g}",
-        )
-
-    # ------------------------------------------------------------------ the log
-
-    def _today(self) -> int:
-        return self._clock.now_ms() // DAY_MS * DAY_MS
-
-    async def _daily(self) -> float | None:
-        head = await self._log.head(_STREAM)
-        events = await self._log.read(_STREAM, head - 1) if head else []
-        told = events[-1].payload.get("daily") if events else None
-        return float(told) if isinstance(told, int | float) else None
-
-    async def _rows(self, since: int, column: str, source: str | None) -> list[Row]:
-        columns = dict.fromkeys((column, "model", "reported"))
-        return await self._log.rows(
-            Query(
-                "token_usage",
-                {} if source is None else {"source": source},
-                at_least=("day", since),
-                columns=tuple(columns),
-                count=True,
-                sums=(*_COUNTS, "calls", "cost"),
-                order="day",
-                descending=True,
-                limit=_COUNTED,
-            )
-        )
+        return await self.budgets.set(daily, utc_offset=utc_offset, by=by)
 
     async def _grouped(
-        self, by: UsageGroup, rows: Sequence[Row], prices: PriceList, since: int, days: int
+        self,
+        by: UsageGroup,
+        split: UsageSplit | None,
+        rows: Sequence[Row],
+        prices: PriceList,
+        period: Period,
     ) -> list[UsageRow]:
-        named = await self._names(by, {str(row[_GROUPED[by]]) for row in rows})
-        sums: dict[tuple[str, str], _Sum] = {}
+        column = _COLUMNS[by]
+        named = await self._names(by, {str(row[column]) for row in rows})
+        groups: dict[tuple[str, str], _Group] = {}
         if by == "day":
-            each = (_date(since + number * DAY_MS) for number in range(days))
-            sums = {(day, day): _Sum() for day in each}
+            dates = (date_of(day) for day in range(period.first, period.last + 1))
+            groups = {(date, date): _Group() for date in dates}
         for row in rows:
-            key = named(row[_GROUPED[by]])
-            sums.setdefault(key, _Sum()).add(row, prices)
-        found = [UsageRow(key, label, one.done()) for (key, label), one in sums.items()]
-        if by != "day":
-            found.sort(key=lambda one: (one.used.cost or 0.0, _tokens(one.used)), reverse=True)
-        return found[:_MOST_ROWS] if by != "day" else found
+            group = groups.setdefault(named(row[column]), _Group())
+            group.whole.add(row, prices)
+            if split is not None:
+                group.parts.setdefault(row[split], UsageAdder()).add(row, prices)
+        found = [
+            UsageRow(key, label, one.whole.sum(), _parts(split, one.parts))
+            for (key, label), one in groups.items()
+        ]
+        if by == "day":
+            return found
+        return sorted(found, key=_size, reverse=True)[:_MOST_ROWS]
 
     async def _names(self, by: UsageGroup, ids: set[str]) -> Callable[[str | int], tuple[str, str]]:
         """The key and the label of a group, by its value in the view."""
         if by == "day":
-            return lambda day: _same(_date(int(day)))
+            return lambda day: _same(date_of(int(day)))
         known: dict[str, str] = {}
         if by == "plate":
             for row in await self._some("plates", ids, ("id", "name", "project_path", "agent")):
-                folder = str(row["project_path"]).rstrip("/").rpartition("/")[2]
-                known[row["id"]] = row["name"] or folder or row["agent"]
+                known[row["id"]] = row["name"] or folder_name(row["project_path"]) or row["agent"]
             return lambda id: (str(id), known.get(str(id), str(id)))
         if by == "workflow":
             for row in await self._some("sessions", ids, ("id", "workflow")):
                 known[row["id"]] = row["workflow"]
             return lambda id: _same(known.get(str(id), ""))
-        return lambda value: _same(str(value))
+        return lambda value: (str(value), _label(by, str(value)))
 
     async def _some(self, table: str, ids: set[str], columns: Sequence[str]) -> Iterable[Row]:
         found: list[Row] = []
@@ -283,8 +227,9 @@ class UsageReports:
         return found
 
 
-_SOURCES: Final[Mapping[UsageGroup, str]] = {"plate": "plate", "workflow": "run"}
-"""Groups that only some of the rows can be in."""
+def folder_name(path: str) -> str:
+    """The last part of a project's path."""
+    return path.rstrip("/").rpartition("/")[2]
 
 
 def _same(name: str) -> tuple[str, str]:
@@ -292,9 +237,25 @@ def _same(name: str) -> tuple[str, str]:
     return name, name
 
 
-def _date(day_ms: int) -> str:
-    return datetime.fromtimestamp(day_ms / 1000, UTC).date().isoformat()
+def _parts(split: UsageSplit | None, parts: Mapping[str, UsageAdder]) -> list[UsagePart]:
+    if split is None:
+        return []
+    found = [UsagePart(key, _label(split, key), one.sum()) for key, one in parts.items()]
+    return sorted(found, key=_size, reverse=True)
 
 
-def _tokens(used: UsageSum) -> int:
-    return used.input_tokens + used.output_tokens + used.cache_read_tokens + used.cache_write_tokens
+def _label(by: UsageGroup, key: str) -> str:
+    if by == "agent":
+        return VENDORS[key].title if key in VENDORS else key or _WORKFLOWS
+    if by == "model":
+        return key or "Unknown model"
+    return key or _WORKFLOWS
+
+
+def _size(one: UsageRow | UsagePart) -> tuple[float, int]:
+    return one.used.cost or 0.0, one.used.tokens
+
+
+def _check(field: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise ValidationError(f"{field} must be from {least} to {most}, not {value}.", field=field)

@@ -6,23 +6,24 @@ from typing import Final, Self
 
 from callboard.events.json_values import Object, as_object, as_text, as_whole, objects
 from callboard.events.payloads.usage import CountedTokens
-from callboard.events.shapes import Millis, Omitted, Shape
+from callboard.events.shapes import Omitted, Shape
 from callboard.state.usage_rows import count_of
 
 MOST_TOTALS: Final = 1000
-"""Days and models of one session. More of them are not recorded."""
+"""Hours and models of one session. More of them are not recorded."""
 _LONGEST_MODEL: Final = 200
 _MOST_DOLLARS: Final = 10**6
 
 
 @dataclass(frozen=True, slots=True)
-class DayTokens(Shape):
-    """The tokens of one model on one day. day: when it starts, in UTC.
+class HourTokens(Shape):
+    """The tokens of one model in one hour. hour: when it starts, in milliseconds since 1970.
 
+    long_cache_write_tokens: those of cache_write_tokens that the provider keeps for an hour.
     cost: in US dollars, if the client says what each call cost.
     """
 
-    day: Millis
+    hour: int
     model: str
     input_tokens: int
     output_tokens: int
@@ -30,11 +31,12 @@ class DayTokens(Shape):
     cache_write_tokens: int
     calls: int
     cost: Omitted[float] = None
+    long_cache_write_tokens: int = 0
 
     def told(self) -> CountedTokens:
         """As an event has it."""
         told: CountedTokens = {
-            "day": self.day,
+            "hour": self.hour,
             "model": self.model,
             "inputTokens": self.input_tokens,
             "outputTokens": self.output_tokens,
@@ -42,6 +44,8 @@ class DayTokens(Shape):
             "cacheWriteTokens": self.cache_write_tokens,
             "calls": self.calls,
         }
+        if self.long_cache_write_tokens:
+            told["longCacheWriteTokens"] = self.long_cache_write_tokens
         if self.cost is not None:
             told["cost"] = self.cost
         return told
@@ -51,27 +55,28 @@ class DayTokens(Shape):
 class SessionTokens(Shape):
     """What a session has used. whole: whether all of its transcript is counted by now."""
 
-    totals: Sequence[DayTokens]
+    totals: Sequence[HourTokens]
     whole: bool
 
     @classmethod
     def checked(cls, told: Object) -> Self:
         """What another machine sent: anything that can't be right is left out."""
-        days = objects(told.get("totals"))[:MOST_TOTALS]
-        return cls([_day(one) for one in days], told.get("whole") is True)
+        hours = objects(told.get("totals"))[:MOST_TOTALS]
+        return cls([_hour(one) for one in hours], told.get("whole") is True)
 
 
-def _day(told: Object) -> DayTokens:
+def _hour(told: Object) -> HourTokens:
     told = as_object(told)
     cost = told.get("cost")
     known = isinstance(cost, int | float) and 0 <= cost <= _MOST_DOLLARS
-    return DayTokens(
-        max(0, as_whole(told.get("day"))),
+    return HourTokens(
+        max(0, as_whole(told.get("hour"))),
         as_text(told.get("model"))[:_LONGEST_MODEL],
         count_of(told.get("inputTokens")),
         count_of(told.get("outputTokens")),
         count_of(told.get("cacheReadTokens")),
         count_of(told.get("cacheWriteTokens")),
         count_of(told.get("calls")),
-        float(cost) if known and isinstance(cost, int | float) else None,
+        round(float(cost), 9) if known and isinstance(cost, int | float) else None,
+        count_of(told.get("longCacheWriteTokens")),
     )

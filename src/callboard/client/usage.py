@@ -1,7 +1,9 @@
 """What agents have used, and the budget, on a server."""
 
-from callboard.board.usage_reports import DAYS, DailyBudget, UsageGroup, UsageReport
+from callboard.board.budgets import DailyBudget
+from callboard.board.usage_reports import DAYS, UsageGroup, UsageReport, UsageSplit
 from callboard.client.transport import Transport
+from callboard.events.rows import where_given
 
 
 class RemoteUsage:
@@ -10,14 +12,25 @@ class RemoteUsage:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def report(self, *, days: int = DAYS, by: UsageGroup = "day") -> UsageReport:
+    async def report(
+        self,
+        *,
+        days: int = DAYS,
+        by: UsageGroup = "day",
+        split: UsageSplit | None = None,
+        stream: str | None = None,
+        utc_offset: int = 0,
+    ) -> UsageReport:
         """What agents have used over the last days, including today."""
-        return UsageReport.from_wire(await self._transport.get("/usage", days=days, by=by))
+        chosen = where_given(split=split, stream=stream)
+        told = await self._transport.get("/usage", days=days, by=by, utcOffset=utc_offset, **chosen)
+        return UsageReport.from_wire(told)
 
     async def budget(self) -> DailyBudget:
         """The budget, and what was spent today."""
         return DailyBudget.from_wire(await self._transport.get("/usage/budget"))
 
-    async def set_budget(self, daily: float | None) -> DailyBudget:
+    async def set_budget(self, daily: float | None, *, utc_offset: int = 0) -> DailyBudget:
         """Ask people once a day when this much was spent; None for no budget. It stops nothing."""
-        return DailyBudget.from_wire(await self._transport.put("/usage/budget", {"daily": daily}))
+        given = {"daily": daily, "utcOffset": utc_offset}
+        return DailyBudget.from_wire(await self._transport.put("/usage/budget", given))

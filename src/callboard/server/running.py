@@ -15,7 +15,7 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
-from callboard.errors import CallboardError, StoreError
+from callboard.errors import CallboardError
 from callboard.server.connection import Connection
 from callboard.server.service import Service
 from callboard.server.settings import ServerSettings
@@ -191,14 +191,14 @@ async def _follow_agents(service: Service) -> None:
     host = service.plates.host().id
     service.rounds.seen = lambda living: service.usage.look(host, living)
     service.relays.seen = service.usage.look
-    with contextlib.suppress(StoreError):
-        await service.usage.catch_up()
+    service.budget.start()
+    await service.usage.catch_up()
 
 
 async def _let_go(service: Service) -> None:
     """End what doesn't end by itself: uvicorn waits for all responses."""
     # Before what it asks.
-    await asyncio.gather(service.delivery.stop(), service.usage.close())
+    await asyncio.gather(service.delivery.stop(), service.usage.close(), service.budget.close())
     service.holding.close()
     service.board.conversations.close()
     await service.relays.close()

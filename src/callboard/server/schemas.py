@@ -5,8 +5,9 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from callboard.board.budgets import MOST_DAILY
 from callboard.board.changes_reading import LONGEST_COMMENT, LONGEST_PATH, MOST_COMMENTS
-from callboard.board.usage_reports import MOST_DAILY
+from callboard.engine.statistics import MOST_OFFSET
 from callboard.engine.titles import LONGEST
 from callboard.events.access import Scope
 from callboard.events.envelope import Json
@@ -289,9 +290,10 @@ class PairingRequest(RequestBody):
 
 
 class BudgetRequest(RequestBody):
-    """A budget in US dollars a day; null for none."""
+    """A budget in US dollars a day; null for none. utcOffset: the time zone of its days."""
 
     daily: Annotated[float, Field(gt=0, le=MOST_DAILY, allow_inf_nan=False)] | None
+    utc_offset: Annotated[int, Field(ge=-MOST_OFFSET, le=MOST_OFFSET)] = 0
 
 
 class PairRequest(RequestBody):

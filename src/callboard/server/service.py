@@ -5,6 +5,7 @@ from pathlib import Path
 
 from callboard.app import Callboard
 from callboard.board.arrivals import Arrivals
+from callboard.board.budget_watch import BudgetWatch
 from callboard.board.held_hooks import HeldHooks, Leavings
 from callboard.board.intake import Listener
 from callboard.board.message_delivery import MessageDelivery
@@ -60,6 +61,7 @@ class Service:
     own_machine: OwnMachine
     delivery: MessageDelivery
     usage: UsageRecorder
+    budget: BudgetWatch
     pairing: Pairing
 
     @property

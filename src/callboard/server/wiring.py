@@ -6,6 +6,7 @@ from starlette.types import ASGIApp
 
 from callboard.app import Callboard
 from callboard.board.arrivals import Arrivals
+from callboard.board.budget_watch import BudgetWatch
 from callboard.board.held_hooks import HeldHooks, Leavings
 from callboard.board.hook_folders import Counting, hooks_folder
 from callboard.board.intake import Listener
@@ -44,7 +45,6 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
     The admin token and the audit are next to the database.
     """
     tokens = Tokens(database, board.tokens)
-    links = Links(board.log.server_state, board.clock, settings.link_lives)
     driven = Driven(board.log, board.driver, board.workflows, board.clock)
     driver = choose_driver(settings.driver, driven, settings.concurrency, works=False)
     memory = MemoryBudget(settings.memory)
@@ -62,7 +62,7 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
         board=board,
         settings=settings,
         streams=streams,
-        links=links,
+        links=Links(board.log.server_state, board.clock, settings.link_lives),
         sign_ins=SignIns(board.log.server_state, board.clock),
         proxy=proxy_sign_in(settings.proxy_auth, board.clock),
         tokens=tokens,
@@ -85,6 +85,7 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
         own_machine=OwnMachine(board.hosts, plates.host(), database, board.clock, board.changes),
         delivery=MessageDelivery(board.log, plates, board.messages, board.hosts, board.clock),
         usage=_usage(board),
+        budget=BudgetWatch(board.log, board.usage.budgets.check, board.clock),
     )
     paced = Paced(_guarded(service), settings.patience)
     return Measured(paced, board.clock, [metrics.served, logs.served]), service
@@ -92,8 +93,7 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
 
 def _usage(board: Callboard) -> UsageRecorder:
     """What counts the tokens of coding agents."""
-    count, check = board.conversations.usage, board.usage.check_budget
-    return UsageRecorder(board.log, board.plates, count, board.clock, check)
+    return UsageRecorder(board.log, board.plates, board.conversations.usage, board.clock)
 
 
 def _guarded(service: Service) -> Guard:

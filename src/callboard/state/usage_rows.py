@@ -8,7 +8,7 @@ from callboard.events.envelope import Event, Json
 from callboard.events.payloads.usage import UsageCountedPayload
 from callboard.events.rows import Cell, Put
 
-DAY_MS: Final = 86_400_000
+HOUR_MS: Final = 3_600_000
 NANOS: Final = 1_000_000_000
 """Parts of a US dollar in which costs are stored, so that sums are exact."""
 
@@ -20,6 +20,7 @@ _COUNTS: Final[Mapping[str, str]] = {
     "output_tokens": "outputTokens",
     "cache_read_tokens": "cacheReadTokens",
     "cache_write_tokens": "cacheWriteTokens",
+    "long_cache_write_tokens": "longCacheWriteTokens",
     "calls": "calls",
 }
 
@@ -32,13 +33,13 @@ def counted(payload: UsageCountedPayload, event: Event) -> list[Put]:
             "token_usage",
             {
                 # Without the plate: a session that is resumed in another terminal is still one.
-                "id": f"{agent}:{session}:{one['day']}:{one['model']}",
+                "id": f"{agent}:{session}:{one['hour']}:{one['model']}",
                 "stream": event.session_id,
                 "source": "plate",
                 "session": session,
                 "agent": agent,
                 "project": payload["project"],
-                "day": one["day"],
+                "hour": one["hour"],
                 "model": one["model"],
                 **_counts({**one}),
                 **_cost(one.get("cost")),
@@ -60,7 +61,7 @@ def of_run(told: Mapping[str, Json], event: Event) -> list[Put]:
         "stream": event.session_id,
         "source": "run",
         "session": event.session_id,
-        "day": event.at_ms // DAY_MS * DAY_MS,
+        "hour": event.at_ms // HOUR_MS * HOUR_MS,
         "model": model if isinstance(model, str) else "",
     }
     return [Put("token_usage", {**row, **counts, **cost})]

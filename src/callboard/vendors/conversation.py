@@ -27,6 +27,7 @@ MOST_ITEMS: Final = 200
 class TokenUsage(Shape):
     """What one call of a model took. cost: in US dollars, if the client says.
 
+    long_cache_write_tokens: those of cache_write_tokens that the provider keeps for an hour.
     call: the call's id. A page has the usage of a call once, with the call's last item; where a
     later page has it again, that is what counts.
     """
@@ -38,6 +39,7 @@ class TokenUsage(Shape):
     cache_write_tokens: int = 0
     cost: float | None = None
     call: str | None = None
+    long_cache_write_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

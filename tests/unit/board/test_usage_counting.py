@@ -3,20 +3,28 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from callboard.board.usage_counting import SessionTally
-from callboard.board.usage_totals import DayTokens, SessionTokens
+from callboard.board.usage_totals import HourTokens, SessionTokens
 from callboard.errors import TranscriptUnreadable
-from callboard.vendors.conversation import ConversationPlace, ConversationReader
+from callboard.vendors.conversation import (
+    ConversationItem,
+    ConversationPage,
+    ConversationPlace,
+    ConversationReader,
+    TokenUsage,
+    Window,
+)
 from callboard.vendors.conversations import conversation_reader
 
-DAY = 86_400_000
-MONDAY = 1_763_337_600_000 // DAY * DAY
+HOUR = 3_600_000
+TEN = 1_763_373_600_000
+"""Ten o'clock on a Monday, as in the records."""
 LONG = 60.0
 
 
@@ -43,7 +51,7 @@ def test_a_call_that_is_written_block_by_block_counts_once(tmp_path: Path):
     file.write_text(record("m1", 1) + record("m1", 7) + record("m2", 5), encoding="utf-8")
     told = tally(file).count(LONG)
     assert told.whole
-    assert told.totals == [DayTokens(MONDAY, "opus", 20, 12, 6, 0, 2)]
+    assert told.totals == [HourTokens(TEN, "opus", 20, 12, 6, 0, 2)]
 
 
 def test_what_is_written_later_is_added(tmp_path: Path):
@@ -56,7 +64,7 @@ def test_what_is_written_later_is_added(tmp_path: Path):
         more.write(record("m1", 4) + record("m2", 5, at="2025-11-18T00:00:01Z"))
     told = counting.count(LONG)
     assert counts(told) == [("opus", 10, 4, 1), ("opus", 10, 5, 1)]
-    assert [one.day for one in told.totals] == [MONDAY, MONDAY + DAY]
+    assert [one.hour for one in told.totals] == [TEN, TEN + 14 * HOUR]
 
 
 def test_a_transcript_of_many_pages_is_counted_in_parts(tmp_path: Path):
@@ -136,11 +144,64 @@ def test_the_same_records_add_up_to_the_same_however_they_come(
     [
         {},
         {"totals": "odd", "whole": 1},
-        {"totals": [{"day": -5, "model": 7, "inputTokens": "x", "cost": "y", "calls": -1}]},
-        {"totals": [{"day": 10**30, "inputTokens": 10**30, "cost": 1e300}]},
+        {"totals": [{"hour": -5, "model": 7, "inputTokens": "x", "cost": "y", "calls": -1}]},
+        {"totals": [{"hour": 10**30, "inputTokens": 10**30, "cost": 1e300}]},
     ],
 )
 def test_what_a_machine_sends_is_checked(told: dict[str, Any]):
     found = SessionTokens.checked(told)
     assert not found.whole
     assert all(one.cost is None and one.input_tokens == 0 for one in found.totals)
+
+
+def test_what_a_machine_sends_arrives():
+    told = SessionTokens([HourTokens(TEN, "opus", 1, 2, 3, 4, 5, 0.5, 2)], whole=True)
+    assert SessionTokens.checked(json.loads(json.dumps(told.to_wire()))) == told
+
+
+def test_a_transcript_that_is_rewritten_while_it_is_counted_is_not_counted_twice(tmp_path: Path):
+    file = tmp_path / "s.jsonl"
+    file.write_text("".join(record(f"m{at}", 1) for at in range(1200)), encoding="utf-8")
+    counting = tally(file)
+    for _ in range(5):
+        assert not counting.count(0.0).whole
+    file.write_text("".join(record(f"n{at}", 1) for at in range(1300)), encoding="utf-8")
+    assert counts(counting.count(LONG)) == [("opus", 13_000, 1300, 1300)]
+
+
+def test_a_fork_starts_with_what_its_parent_has_used(tmp_path: Path):
+    file = tmp_path / "s.jsonl"
+    copied = record("m1", 9, forkedFrom={"sessionId": "p", "messageUuid": "m1-9"})
+    file.write_text(copied + record("m2", 5), encoding="utf-8")
+    assert counts(tally(file).count(LONG)) == [("opus", 10, 5, 1)]
+
+
+def test_what_is_cached_for_an_hour_is_counted_apart(tmp_path: Path):
+    created = {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 300}
+    usage = {"input_tokens": 1, "cache_creation_input_tokens": 400, "cache_creation": created}
+    content = [{"type": "text", "text": "hi"}]
+    message = {"id": "m1", "model": "opus", "content": content, "usage": usage}
+    at = "2025-11-17T10:00:00Z"
+    told = {"type": "assistant", "uuid": "u", "timestamp": at, "message": message}
+    file = tmp_path / "s.jsonl"
+    file.write_text(json.dumps(told) + "\n", encoding="utf-8")
+    (one,) = tally(file).count(LONG).totals
+    assert (one.cache_write_tokens, one.long_cache_write_tokens) == (400, 300)
+
+
+class _Reader:
+    """A conversation of one page."""
+
+    def __init__(self, items: list[ConversationItem]) -> None:
+        self.items = items
+
+    def page(self, window: Window) -> ConversationPage:
+        return ConversationPage([] if window.after else self.items, None, "end")
+
+
+def test_a_client_that_says_a_call_cost_nothing_has_not_said_what_it_cost():
+    usage = TokenUsage("local", 5, 5, cost=0.0, call="m1")
+    item = ConversationItem("m1", TEN, "reply", "model", "hi", usage=usage)
+    reader = cast("ConversationReader", _Reader([item]))
+    (one,) = SessionTally(lambda _: reader).count(LONG).totals
+    assert one.cost is None

@@ -5,19 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.board.boards import Board
 
 from callboard import Callboard
 from callboard.board.prices import PriceList, load_prices
-from callboard.board.usage_recording import UsageRecorder
 from callboard.board.usage_reports import UsageGroup
-from callboard.board.usage_totals import DayTokens, SessionTokens
-from callboard.clock import SystemClock
+from callboard.board.usage_totals import HourTokens
 from callboard.errors import ValidationError
 from callboard.events import names, usage
 from callboard.events.envelope import NewEvent
-from callboard.events.json_values import as_list
-from callboard.state.usage_rows import DAY_MS
+from callboard.state.statistics import DAY_MS
+from callboard.state.usage_rows import HOUR_MS
 from callboard.testing.fake_clock import FakeClock
 
 PRICES = {
@@ -39,12 +36,12 @@ def prices(tmp_path: Path) -> PriceList:
 @pytest.fixture
 async def board(prices: PriceList):
     async with Callboard.open(clock=FakeClock()) as board:
-        board.usage.prices = lambda: prices
+        board.prices = lambda: prices
         yield board
 
 
-def tokens(model: str, count: int, day: int = 0, cost: float | None = None) -> dict[str, Any]:
-    return DayTokens(day, model, count, count, count, count, 1, cost).told()  # pyright: ignore
+def tokens(model: str, count: int, hour: int = 0, cost: float | None = None) -> dict[str, Any]:
+    return HourTokens(hour, model, count, count, count, count, 1, cost).told()  # pyright: ignore
 
 
 async def counted(
@@ -139,110 +136,43 @@ async def test_what_agents_of_workflows_use_counts_under_their_workflow(board: C
     assert row.used.calls == 3
 
 
-# ---------------------------------------------------------------------- the budget
-
-
-async def test_a_budget_asks_once_a_day_and_amount(board: Callboard):
+async def test_days_are_those_of_the_callers_time_zone(board: Callboard):
     day = today(board)
-    await board.usage.set_budget(1.0)
-    await counted(board, tokens("opus-4", 5000, day))
-    await board.usage.check_budget()
-    assert await board.inbox() == []
-    await counted(board, tokens("opus-4", 50_000, day))
-    for _ in range(2):
-        await board.usage.check_budget()
-    [asked] = await board.inbox()
-    assert "$6.55" in asked.prompt
-    assert "stops nothing" in asked.prompt
-    await board.answer(asked.id, "Let them continue")
-    await board.usage.check_budget()
-    assert await board.inbox() == []
-    raised = await board.usage.set_budget(5.0, by="ada")
-    assert (raised.daily, raised.spent) == (5.0, 6.55)
-    assert len(await board.inbox()) == 1
-    await board.usage.set_budget(None)
-    assert (await board.usage.budget()).daily is None
+    await counted(board, tokens("plain", 5, day - 2 * HOUR_MS), tokens("plain", 9, day + HOUR_MS))
+    found = dict[int, list[int]]()
+    for offset in (0, 180):
+        rows = (await board.usage.report(days=2, utc_offset=offset)).rows
+        found[offset] = [one.used.input_tokens for one in rows]
+    assert found == {0: [5, 9], 180: [0, 14]}
 
 
-@pytest.mark.parametrize("daily", [0, -1, 10**7, float("nan")])
-async def test_a_budget_that_is_refused(board: Callboard, daily: float):
+async def test_rows_are_split(board: Callboard):
+    day = today(board)
+    await counted(board, tokens("plain", 9, day), tokens("opus-4", 5, day), tokens("new", 1, day))
+    report = await board.usage.report(by="agent", split="model")
+    [row] = report.rows
+    assert (row.key, row.label) == ("claude", "Claude Code")
+    assert [one.key for one in row.parts] == ["opus-4", "plain", "new"]
+    assert report.unpriced_models == ["new"]
     with pytest.raises(ValidationError) as refused:
-        await board.usage.set_budget(daily)
-    assert refused.value.field == "daily"
+        await board.usage.report(split="plate")  # pyright: ignore[reportArgumentType]
+    assert refused.value.field == "split"
 
 
-# ---------------------------------------------------------------------- prices
+async def test_a_report_on_one_plate(board: Callboard):
+    day = today(board)
+    plate = await counted(board, tokens("plain", 9, day))
+    await counted(board, tokens("plain", 5, day), session="s2", project="/home/me/blog")
+    report = await board.usage.report(by="model", stream=plate)
+    assert [one.used.input_tokens for one in report.rows] == [9]
+    assert (await board.usage.report(stream="none")).total.calls == 0
 
 
-def test_the_prices_that_come_with_callboard():
-    shipped = load_prices()
-    assert shipped.source == ""
-    assert shipped.date
-    assert shipped.of("claude-sonnet-4-5-20250929") is not None
-    assert shipped.of("anthropic/claude-sonnet-4-5") is not None
-    assert shipped.of("model-of-tomorrow") is None
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("{", "it is not JSON"),
-        ("{}", "models must be a list"),
-        ('{"models": [{}]}', r"models\[0\].model must be a name"),
-        ('{"models": [{"model": "m", "input": "1"}]}', r"models\[0\].input must be US dollars"),
-        ('{"models": [{"model": "m", "input": 1}]}', r"models\[0\].output must be US dollars"),
-        ('{"models": [{"model": "m", "input": 1, "output": -1}]}', "output must be US dollars"),
-    ],
-)
-def test_prices_that_are_wrong(tmp_path: Path, text: str, says: str):
-    file = tmp_path / "prices.json"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(ValidationError, match=says) as refused:
-        load_prices(file)
-    assert refused.value.field == "prices"
-
-
-def test_prices_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    file = tmp_path / "callboard" / "prices.json"
-    file.parent.mkdir()
-    file.write_text(json.dumps(PRICES), encoding="utf-8")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert load_prices().source == str(file)
-    monkeypatch.setenv("CALLBOARD_PRICES", str(tmp_path / "none.json"))
-    with pytest.raises(ValidationError, match="No such file"):
-        load_prices()
-
-
-# ---------------------------------------------------------------------- recording
-
-
-class _Transcripts:
-    """What a machine counts, as a test says."""
-
-    def __init__(self) -> None:
-        self.told: list[SessionTokens] = []
-
-    async def usage(self, plate_id: str) -> SessionTokens:
-        return self.told.pop(0) if len(self.told) > 1 else self.told[0]
-
-
-async def test_only_what_is_new_is_recorded():
-    board, transcripts, heard = Board(), _Transcripts(), list[int]()
-
-    async def recorded() -> None:
-        heard.append(1)
-
-    plate = await board.plates.register("claude", project_path="/p", session_id="s1")
-    clock = SystemClock()
-    recorder = UsageRecorder(board.log, board.plates, transcripts.usage, clock, recorded)
-    one = DayTokens(DAY_MS, "opus", 1, 2, 3, 4, 1)
-    two = DayTokens(0, "other", 1, 2, 3, 4, 1, 0.5)
-    transcripts.told = [SessionTokens([one], whole=True)]
-    for _ in range(2):
-        await recorder.count(plate.plate_id)
-    transcripts.told = [SessionTokens([], whole=False), SessionTokens([one, two], whole=True)]
-    for _ in range(2):
-        await recorder.count(plate.plate_id)
-    told = [event for event in await board.events(plate) if event.name == usage.COUNTED]
-    assert [len(as_list(event.payload["totals"])) for event in told] == [1, 1]
-    assert len(heard) == 2
+async def test_what_is_cached_for_an_hour_has_its_own_price(board: Callboard, tmp_path: Path):
+    file = tmp_path / "own.json"
+    price = {"model": "m", "input": 1, "output": 1, "cacheWrite": 2, "longCacheWrite": 4}
+    file.write_text(json.dumps({"date": "2026-01-31", "models": [price]}), encoding="utf-8")
+    board.prices = lambda: load_prices(file)
+    used = HourTokens(today(board), "m", 0, 0, 0, 1_000_000, 1, None, 250_000)
+    await counted(board, dict(used.told()))
+    assert (await board.usage.report()).total.cost == 0.75 * 2 + 0.25 * 4

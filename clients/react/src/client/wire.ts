@@ -120,9 +120,10 @@ export interface Background {
   readonly [further: string]: unknown
 }
 
-/** A budget in US dollars a day; null for none. */
+/** A budget in US dollars a day; null for none. utcOffset: the time zone of its days. */
 export interface BudgetRequest {
   readonly daily: number | null
+  readonly utcOffset?: number
 }
 
 /** Why it is cancelled. */
@@ -287,11 +288,15 @@ export interface ConversationPage {
   readonly restarted: boolean
 }
 
-/** The budget for a day, and what was spent today. daily: in US dollars; None: no budget. */
+/** The budget for a day, and what was spent today. daily: in US dollars; None: no budget. limit: at how much people are asked today; more than `daily` if someone raised it for today. day: today, in the time zone of the budget: `2026-01-31`. utc_offset: that time zone, in minutes east of UTC. interaction_id: the open question about it. */
 export interface DailyBudget {
   readonly daily: number | null
+  readonly limit: number | null
   readonly spent: number
   readonly unpricedTokens: number
+  readonly day: string
+  readonly utcOffset: number
+  readonly interactionId: string | null
 }
 
 /** The runs that started on one day, by their current status. */
@@ -1100,7 +1105,7 @@ export interface TokenRequest {
   readonly expiresInMs?: number | null
 }
 
-/** What one call of a model took. cost: in US dollars, if the client says. call: the call's id. A page has the usage of a call once, with the call's last item; where a later page has it again, that is what counts. */
+/** What one call of a model took. cost: in US dollars, if the client says. long_cache_write_tokens: those of cache_write_tokens that the provider keeps for an hour. call: the call's id. A page has the usage of a call once, with the call's last item; where a later page has it again, that is what counts. */
 export interface TokenUsage {
   readonly model: string | null
   readonly inputTokens: number
@@ -1109,6 +1114,7 @@ export interface TokenUsage {
   readonly cacheWriteTokens: number
   readonly cost: number | null
   readonly call: string | null
+  readonly longCacheWriteTokens: number
 }
 
 /** A tool call and its result. name: empty if the item only has the result of a call that is on another page: join them by the item's id. command: of a tool that runs one. subagent: the conversation that this call started. */
@@ -1131,27 +1137,36 @@ export interface TurnMark {
   readonly partial: number
 }
 
-/** What agents have used over the last days, including today. Days are those of UTC. limited: there was more than could be counted. prices_date: when the prices were valid. prices_source: the file that they are from; empty for those that come with Callboard. */
-export interface UsageReport {
-  readonly since: string
-  readonly days: number
-  readonly by: 'day' | 'project' | 'plate' | 'model' | 'workflow'
-  readonly rows: ReadonlyArray<UsageRow>
-  readonly total: UsageSum
-  readonly limited: boolean
-  readonly pricesDate: string
-  readonly pricesSource: string
-  readonly budget: DailyBudget
-}
-
-/** One day, project, plate, model or workflow. key: a day is `2026-01-31`, a plate its id. */
-export interface UsageRow {
+/** A part of a row: one model or agent. */
+export interface UsagePart {
   readonly key: string
   readonly label: string
   readonly used: UsageSum
 }
 
-/** Tokens, and what they cost in US dollars. cost: of the tokens whose price is known; None if none is. unpriced_tokens: the others. */
+/** What agents have used over the last days, including today. limited: there was more than could be counted. prices_date: when the prices were valid. prices_source: the file that they are from; empty for those that come with Callboard. unpriced_models: the models without a known price. */
+export interface UsageReport {
+  readonly since: string
+  readonly days: number
+  readonly by: 'day' | 'agent' | 'project' | 'plate' | 'model' | 'workflow'
+  readonly rows: ReadonlyArray<UsageRow>
+  readonly total: UsageSum
+  readonly limited: boolean
+  readonly pricesDate: string
+  readonly pricesSource: string
+  readonly unpricedModels: ReadonlyArray<string>
+  readonly budget: DailyBudget
+}
+
+/** One day, agent, project, plate, model or workflow. key: a day is `2026-01-31`, a plate its id. parts: what it consists of, if the report is split. */
+export interface UsageRow {
+  readonly key: string
+  readonly label: string
+  readonly used: UsageSum
+  readonly parts: ReadonlyArray<UsagePart>
+}
+
+/** Tokens, and what they cost in US dollars. input_tokens: without those that were read from or written to a cache, which have other prices. cost: of the tokens whose price is known; None if none is. unpriced_tokens: the others. */
 export interface UsageSum {
   readonly inputTokens: number
   readonly outputTokens: number

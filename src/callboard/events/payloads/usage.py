@@ -6,19 +6,21 @@ from callboard.events.payloads.workflow import Authored
 
 
 class CountedTokens(TypedDict):
-    """The tokens of one model on one day, in a session of a coding agent.
+    """The tokens of one model in one hour, in a session of a coding agent.
 
-    These are running totals: a later event about the same session, day and model replaces them.
+    These are running totals: a later event about the same session, hour and model replaces them.
     """
 
-    day: int
-    """When the day starts, in UTC."""
+    hour: int
+    """When the hour starts, in milliseconds since 1970 in UTC."""
     model: str
     """Empty if the client doesn't say."""
     inputTokens: int
     outputTokens: int
     cacheReadTokens: int
     cacheWriteTokens: int
+    longCacheWriteTokens: NotRequired[int]
+    """Those of `cacheWriteTokens` that the provider keeps for an hour, at a higher price."""
     calls: int
     """How often the model was called."""
     cost: NotRequired[float]
@@ -39,3 +41,5 @@ class BudgetSetPayload(Authored):
 
     daily: float | None
     """US dollars a day; null for no budget."""
+    utcOffset: NotRequired[int]
+    """When the day starts, in minutes east of UTC."""

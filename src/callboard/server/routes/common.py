@@ -2,9 +2,10 @@
 
 from typing import Annotated, Final
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Path, Query, Request
 
 from callboard.board.replies import Failure
+from callboard.engine.statistics import MOST_OFFSET
 from callboard.events.authors import Author
 from callboard.events.shapes import Shape
 from callboard.server.access.identity import Identity
@@ -45,6 +46,15 @@ async def _service(request: Request) -> Service:
 
 Serving = Annotated[Service, Depends(_service)]
 SessionPath = Annotated[str, Path(description="A session's id.", min_length=1)]
+UtcOffset = Annotated[
+    int,
+    Query(
+        alias="utcOffset",
+        ge=-MOST_OFFSET,
+        le=MOST_OFFSET,
+        description="The time zone for days, in minutes east of UTC.",
+    ),
+]
 InteractionPath = Annotated[str, Path(description="A question's id.", min_length=1)]
 
 

@@ -4,25 +4,16 @@ from typing import Annotated
 
 from fastapi import Path, Query, Response
 
-from callboard.engine.statistics import DAYS, MOST_DAYS, MOST_OFFSET, Overview, WorkflowStats
+from callboard.engine.statistics import DAYS, MOST_DAYS, Overview, WorkflowStats
 from callboard.server import routing
 from callboard.server.access.requirement import Reads
 from callboard.server.problems import reply
-from callboard.server.routes.common import Serving, failures, gives
+from callboard.server.routes.common import Serving, UtcOffset, failures, gives
 
 router = routing.router("workflows")
 
 Days = Annotated[
     int, Query(ge=1, le=MOST_DAYS, description="How many days to look at, today included.")
-]
-UtcOffset = Annotated[
-    int,
-    Query(
-        alias="utcOffset",
-        ge=-MOST_OFFSET,
-        le=MOST_OFFSET,
-        description="The time zone for days, in minutes east of UTC.",
-    ),
 ]
 
 

@@ -4,11 +4,12 @@ from typing import Annotated
 
 from fastapi import Query, Response
 
-from callboard.board.usage_reports import DAYS, MOST_DAYS, DailyBudget, UsageGroup, UsageReport
+from callboard.board.budgets import DailyBudget
+from callboard.board.usage_reports import DAYS, MOST_DAYS, UsageGroup, UsageReport, UsageSplit
 from callboard.server import routing
 from callboard.server.access.requirement import Operates, Reads
 from callboard.server.problems import reply
-from callboard.server.routes.common import Serving, failures, gives
+from callboard.server.routes.common import Serving, UtcOffset, failures, gives
 from callboard.server.schemas import BudgetRequest
 
 router = routing.router("usage", "/usage")
@@ -22,9 +23,13 @@ async def show_usage(
         int, Query(ge=1, le=MOST_DAYS, description="How many days to look at, today included.")
     ] = DAYS,
     by: Annotated[UsageGroup, Query(description="What the rows are.")] = "day",
+    split: Annotated[UsageSplit | None, Query(description="What rows are divided into.")] = None,
+    stream: Annotated[str | None, Query(description="Only this plate or session.")] = None,
+    utc_offset: UtcOffset = 0,
 ) -> Response:
-    """Get the tokens that agents have used, and what they cost. Days are those of UTC."""
-    return reply(await serving.board.usage.report(days=days, by=by))
+    """Get the tokens that agents have used, and what they cost."""
+    report = serving.board.usage.report
+    return reply(await report(days=days, by=by, split=split, stream=stream, utc_offset=utc_offset))
 
 
 @router.get("/budget", responses=gives(DailyBudget) | failures())
@@ -36,4 +41,8 @@ async def show_budget(serving: Serving, _: Reads) -> Response:
 @router.put("/budget", responses=gives(DailyBudget) | failures())
 async def set_budget(serving: Serving, caller: Operates, given: BudgetRequest) -> Response:
     """Ask people once a day when this much was spent; null for no budget. It stops nothing."""
-    return reply(await serving.board.usage.set_budget(given.daily, by=caller.name))
+    return reply(
+        await serving.board.usage.set_budget(
+            given.daily, utc_offset=given.utc_offset, by=caller.name
+        )
+    )

@@ -84,7 +84,8 @@ def _nested(record: Object, id: str) -> Sequence[ConversationItem]:
 
 def _said(record: Object, id: str) -> Iterator[ConversationItem]:
     message = as_object(record.get("message"))
-    usage = _usage(message)
+    # A fork starts with a copy of the other session, which has used these tokens.
+    usage = None if "forkedFrom" in record else _usage(message)
     is_notice = record.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>"
     for number, block in enumerate(objects(message.get("content"))):
         own_id = f"{id}:{number}" if number else id
@@ -105,6 +106,7 @@ def _usage(message: Object) -> TokenUsage | None:
     told = as_object(message.get("usage"))
     if not told or message.get("model") == "<synthetic>":
         return None
+    created = as_object(told.get("cache_creation"))
     return TokenUsage(
         word(message.get("model")),
         as_whole(told.get("input_tokens")),
@@ -112,6 +114,7 @@ def _usage(message: Object) -> TokenUsage | None:
         as_whole(told.get("cache_read_input_tokens")),
         as_whole(told.get("cache_creation_input_tokens")),
         call=word(message.get("id")),
+        long_cache_write_tokens=as_whole(created.get("ephemeral_1h_input_tokens")),
     )
 
 
