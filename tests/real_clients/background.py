@@ -1,9 +1,12 @@
 """Agents that run in the background, as a person starts, attaches to and stops them."""
 
 import json
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import psutil
 from tests.real_clients.board import Wire
 from tests.real_clients.home import CALLBOARD, Done, Home
 from tests.real_clients.terminal import Terminal
@@ -39,7 +42,33 @@ class Background:
         words = [CALLBOARD, "attach", plate["plateId"], *options]
         return Terminal(words, self.home.project, self.home.env | self.env)
 
+    def records(self) -> list[Wire]:
+        """What is recorded of terminals on this machine."""
+        folder = self.home.folder / "data" / "callboard" / "terminals"
+        return [json.loads(one.read_text(encoding="utf-8")) for one in folder.glob("*.json")]
+
+    @staticmethod
+    def is_gone(pid: int) -> bool:
+        """Whether a process has ended."""
+        with suppress(psutil.NoSuchProcess):
+            return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+        return True
+
     async def leave(self, terminal: Terminal) -> None:
         terminal.press(LEAVE)
         await terminal.shows("It runs on.")
         await terminal.ends()
+
+
+@contextmanager
+def background_in(home: Home, env: Mapping[str, str]) -> Generator[Background]:
+    """The commands. What still runs at the end is killed."""
+    background = Background(home, {**env, **data_of(home)})
+    try:
+        yield background
+    finally:
+        for record in background.records():
+            with suppress(psutil.NoSuchProcess):
+                host = psutil.Process(record["host_pid"])
+                for process in (*host.children(recursive=True), host):
+                    process.kill()

@@ -72,7 +72,7 @@ class Codex:
         process = psutil.Popen(
             [installed("codex"), "app-server", "--listen", "unix://"],
             cwd=self.home.folder,
-            env=self._env,
+            env=self.env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -90,7 +90,7 @@ class Codex:
 
     def terminal(self, project: Path, *words: str, through: tuple[str, ...] = ()) -> Terminal:
         """In a terminal, as it starts by default; `through` goes before it."""
-        return Terminal([*through, installed("codex"), *words], project, self._env)
+        return Terminal([*through, installed("codex"), *words], project, self.env)
 
     @staticmethod
     def process(terminal: Terminal) -> psutil.Process:
@@ -130,7 +130,8 @@ class Codex:
         return self._folder / "config.toml"
 
     @property
-    def _env(self) -> dict[str, str]:
+    def env(self) -> dict[str, str]:
+        """The environment of its terminals."""
         return {**self.home.env, **_KEY}
 
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.real_clients.background import data_of
 from tests.real_clients.board import Board
 from tests.real_clients.claude import Claude
 from tests.real_clients.home import Home
@@ -34,6 +35,13 @@ def model() -> Iterator[Model]:
 @pytest.fixture
 async def board(home: Home) -> AsyncGenerator[Board]:
     async with serving(home.database, env=home.env) as server:
+        yield Board(server)
+
+
+@pytest.fixture
+async def data_board(home: Home) -> AsyncGenerator[Board]:
+    """A board whose server has the same data folder as the commands in the background."""
+    async with serving(home.database, env=home.env | data_of(home)) as server:
         yield Board(server)
 
 

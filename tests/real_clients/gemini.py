@@ -11,6 +11,7 @@ SETTINGS = {
     "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
     "telemetry": {"enabled": False},
     "privacy": {"usageStatisticsEnabled": False},
+    "model": {"name": "gemini-2.5-flash"},
     "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
 }
 
@@ -23,13 +24,13 @@ class Gemini:
     model: Model
 
     def prepare(self) -> None:
-        """Answer what it asks everybody once, as if somebody had."""
+        """Answer what it asks everybody once. Unnamed, its model would be chosen by another."""
         folder = self.home.folder / ".gemini"
         folder.mkdir()
         (folder / "settings.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
 
     async def run(self, prompt: str, *options: str) -> Done:
-        """One prompt, one answer, every tool allowed. Unnamed, its model is chosen by another."""
+        """One prompt, one answer, every tool allowed."""
         return await self.home.run(*self.command, *options, "-p", prompt, env=self.env)
 
     def terminal(self) -> Terminal:
@@ -38,7 +39,7 @@ class Gemini:
 
     @property
     def command(self) -> tuple[str, ...]:
-        return (installed("gemini"), "--approval-mode=yolo", "--model=gemini-2.5-flash")
+        return (installed("gemini"), "--approval-mode=yolo")
 
     @property
     def env(self) -> dict[str, str]:

@@ -44,8 +44,12 @@ class Opencode:
 
     def terminal(self, *options: str) -> Terminal:
         """In a terminal."""
-        env = {**self.home.env, **_OFFLINE}
-        return Terminal([installed("opencode"), *options], self.home.project, env)
+        return Terminal([installed("opencode"), *options], self.home.project, self.env)
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The environment of its terminals."""
+        return {**self.home.env, **_OFFLINE}
 
 
 _OFFLINE = {

@@ -79,7 +79,7 @@ class AgentMessages:
         """Write to a session. The message is queued, and a server hands it over."""
         plate = await self._plates.get(plate_id)
         _check_open(plate)
-        await self._check_power(plate)
+        await self.check_power(plate.host)
         id, who = short_id(), _who(by, via)
         return await self._write(plate_id, id, lambda queue: [queue.add(id, text, when, who)])
 
@@ -122,7 +122,7 @@ class AgentMessages:
         """Stop the agent's turn."""
         plate = await self._plates.get(plate_id)
         _check_open(plate)
-        await self._check_power(plate)
+        await self.check_power(plate.host)
         who = _who(by, via)
         await self.record(plate_id, lambda queue: [Entry(events.INTERRUPT_REQUESTED, who)])
         told = await self._hosts.ask(
@@ -151,6 +151,18 @@ class AgentMessages:
         # A machine may send anything.
         way = next((one for one in get_args(Way) if one == found.get("way")), None)
         return Reach(way, found.get("authority") is True, words(found.get("note")) or None)
+
+    async def check_power(self, host: str) -> None:
+        """PowerNotGranted if a machine doesn't allow messages to its agents."""
+        known = {one.id: one for one in await self._hosts.list()}.get(host)
+        if known is not None and "say" not in known.powers:
+            powers = ",".join([*known.powers, "say"])
+            raise PowerNotGranted(
+                f"{known.name} doesn't allow messages to its agents. Its owner can, there: "
+                f"callboard relay --allow {powers}",
+                power="say",
+                host=host,
+            )
 
     async def unseen(self, plate_id: str, since_ms: int) -> Sequence[PlateMessage]:
         """The messages that were delivered since then, and of which nothing shows who saw them."""
@@ -197,17 +209,6 @@ class AgentMessages:
         if not rows:  # Its plate was pruned just now.
             raise NotFound(f"There is no message {message_id!r}.", id=message_id)
         return PlateMessage.from_row(rows[0])
-
-    async def _check_power(self, plate: Plate) -> None:
-        known = {one.id: one for one in await self._hosts.list()}.get(plate.host)
-        if known is not None and "say" not in known.powers:
-            powers = ",".join([*known.powers, "say"])
-            raise PowerNotGranted(
-                f"{known.name} doesn't allow messages to its agents. Its owner can, there: "
-                f"callboard relay --allow {powers}",
-                power="say",
-                host=plate.host,
-            )
 
 
 def recipient_of(plate: Plate, session: str | None = None) -> Recipient:

@@ -31,4 +31,4 @@ class CodingAgents:
         prices = lambda: self.prices()  # noqa: E731 - they can be replaced later
         self.conversations = PlateConversations(self.plates, self.hosts, clock, prices)
         self.changes = AgentChanges(self.plates, self.hosts, clock)
-        self.starting = PlateStarting(self.plates, self.hosts, log.path)
+        self.starting = PlateStarting(self.plates, self.hosts, self.messages, log.path)

@@ -101,8 +101,8 @@ class Plate(Shape):
     pid: int | None = None
     proc_start: str | None = None
     boot_id: Unsent[str] = ""
-    client_pid: Unsent[int | None] = None
-    client_start: Unsent[str | None] = None
+    client_pid: int | None = None
+    client_start: str | None = None
     host: str = ""
     host_name: str = ""
     project_path: str = ""
@@ -144,6 +144,13 @@ class Plate(Shape):
     def interaction_id(self) -> str | None:
         """The question that can be answered from the board."""
         return next((one.id for one in self.pending if one.id), None)
+
+    @property
+    def terminal_process(self) -> tuple[int | None, str | None]:
+        """The process that the agent's terminal has, and its start."""
+        if self.client_pid is not None:
+            return self.client_pid, self.client_start
+        return self.pid, self.proc_start
 
     @property
     def urgency(self) -> tuple[bool, bool, bool, int]:

@@ -20,7 +20,7 @@ from callboard.board.agent_messages import (
 from callboard.board.host_requests import number, words
 from callboard.board.message_queue import Arrival
 from callboard.board.messages import PlateMessage
-from callboard.board.plate import Plate
+from callboard.board.plate import NOT_STARTED, Plate
 from callboard.board.plates import Plates
 from callboard.board.relay_hosts import RelayHosts
 from callboard.clock import Clock
@@ -52,6 +52,8 @@ LOOKED_WITHIN: Final = 5.0
 SAID_WITHIN: Final = 15.0
 _WAY_OF_HOOKS: Final = ("hook", "rewake")
 """A hook takes the message when it runs next, however late that is."""
+_WAY_OF_PLUGINS: Final = "plugin"
+"""It runs before the session that it resumes reports anything."""
 
 
 @dataclass(slots=True)
@@ -135,6 +137,8 @@ class PlateDelivery:
         """Decide on an attempt, and record it before anything is done."""
         is_idle = self._turn_is_over(plate)
         reach = await self._messages.reach(plate)
+        if plate.status == "starting" and reach.way != _WAY_OF_PLUGINS:
+            return self._pause(plate)
         told = await self._record(
             lambda queue: [queue.hand(reach, plate.session_id, is_idle=is_idle)]
         )
@@ -314,4 +318,5 @@ def _has_ended(plate: Plate, message: PlateMessage) -> bool:
 
 
 def _takes_messages(plate: Plate) -> bool:
-    return plate.status not in ("closed", "starting") and not is_asking(plate)
+    is_known = plate.status != "starting" or not plate.session_id.startswith(NOT_STARTED)
+    return is_known and plate.status != "closed" and not is_asking(plate)

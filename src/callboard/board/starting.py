@@ -17,6 +17,7 @@ from callboard.vendors.client_programs import AgentStart, check_start
 from callboard.vendors.starting import AgentStarting
 
 if TYPE_CHECKING:
+    from callboard.board.agent_messages import AgentMessages
     from callboard.board.plates import Plates
     from callboard.board.relay_hosts import RelayHosts
 
@@ -79,9 +80,16 @@ class _Place:
 class PlateStarting:
     """Starts agents, and registers their plates before anything else is heard of them."""
 
-    def __init__(self, plates: "Plates", hosts: "RelayHosts", database: Path | None) -> None:
+    def __init__(
+        self,
+        plates: "Plates",
+        hosts: "RelayHosts",
+        messages: "AgentMessages",
+        database: Path | None,
+    ) -> None:
         self._plates = plates
         self._hosts = hosts
+        self._messages = messages
         self._hooks = None if database is None else hooks_folder(database)
 
     async def start(
@@ -98,6 +106,8 @@ class PlateStarting:
         wanted, host = await self._wanted(AgentStart(agent, folder, prompt, resume), host)
         check_start(wanted)
         place = await self._place(host)
+        if wanted.prompt_follows:
+            await self._messages.check_power(place.id)
         told = await self._do(place, "start", asdict(wanted), by)
         # Its process may have reported it already.
         plate = await self._plates.register(
@@ -108,6 +118,8 @@ class PlateStarting:
             proc_start=words(told.get("start")) or None,
             host=None if place.id == self._plates.host().id else Host(place.id, place.name),
         )
+        if wanted.prompt is not None and wanted.prompt_follows:
+            await self._messages.say(plate.plate_id, wanted.prompt, by=by, via=None)
         title = VENDORS[wanted.agent].title
         warning = (
             f"{title}'s hooks are not installed there, so the board doesn't see what it does. "
@@ -143,10 +155,11 @@ class PlateStarting:
     async def stop(self, plate_id: str, *, by: str | None = None) -> Plate:
         """Let an agent end. by: who asks, for the record."""
         plate = await self._plates.get(plate_id)
-        if plate.status == "closed" or plate.pid is None:
+        pid, start = plate.terminal_process
+        if plate.status == "closed" or pid is None:
             raise ConflictError(f"The agent of plate {plate_id} is not running.", plate_id=plate_id)
         place = await self._place(plate.host or None)
-        await self._do(place, "stop", {"pid": plate.pid, "start": plate.proc_start}, by)
+        await self._do(place, "stop", {"pid": pid, "start": start}, by)
         return await self._plates.get(plate_id, dismissed=True)
 
     async def _resumed(self, resume: str | None) -> Plate | None:

@@ -61,7 +61,8 @@ def _terminal(plate: Plate, place: Target) -> OwnTerminal:
     if plate.status == "closed":
         again = place.command("start", "--resume", plate.plate_id)
         raise ConflictError(f"This session has ended. Resume it: {again}")
-    found = None if plate.pid is None else terminal_of(plate.pid, plate.proc_start)
+    pid, start = plate.terminal_process
+    found = None if pid is None else terminal_of(pid, start)
     if found is None:
         raise NotFound(
             "This agent has a terminal of its own, so it can't be attached to. Only agents that "

@@ -25,10 +25,15 @@ _PASSWORD: Final = re.compile(r"postgres(ql)?://", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ClientProgram:
-    """An agent's program. install: how to get it. prompted: the words that give it a prompt."""
+    """An agent's program.
+
+    install: how to get it. prompted: the words that give it a prompt. resumes_with_prompt: whether
+    it takes one for a session that it resumes.
+    """
 
     install: str
     prompted: Callable[[str], list[str]]
+    resumes_with_prompt: bool = True
 
 
 PROGRAMS: Final[Mapping[str, ClientProgram]] = {
@@ -39,7 +44,11 @@ PROGRAMS: Final[Mapping[str, ClientProgram]] = {
     "gemini": ClientProgram(
         "npm install -g @google/gemini-cli", lambda prompt: [f"--prompt-interactive={prompt}"]
     ),
-    "opencode": ClientProgram("npm install -g opencode-ai", lambda prompt: [f"--prompt={prompt}"]),
+    "opencode": ClientProgram(
+        "npm install -g opencode-ai",
+        lambda prompt: [f"--prompt={prompt}"],
+        resumes_with_prompt=False,  # It ignores one.
+    ),
 }
 
 
@@ -51,6 +60,12 @@ class AgentStart:
     folder: str
     prompt: str | None = None
     resume: str | None = None
+
+    @property
+    def prompt_follows(self) -> bool:
+        """Whether the prompt has to be a message, because its program doesn't take it."""
+        is_taken = self.resume is None or PROGRAMS[self.agent].resumes_with_prompt
+        return bool(self.prompt) and not is_taken
 
 
 def check_start(wanted: AgentStart) -> None:
@@ -95,7 +110,7 @@ def prepared(wanted: AgentStart, env: Mapping[str, str]) -> tuple[list[str], dic
             f"Install it: {program.install}"
         )
     words = [found, *(vendor.resume(wanted.resume)[1:] if wanted.resume else [])]
-    if wanted.prompt:
+    if wanted.prompt and not wanted.prompt_follows:
         words += program.prompted(wanted.prompt)
     return words, {**without_secrets(env), "PATH": path, "PWD": wanted.folder, MARK: "start"}
 

@@ -692,6 +692,8 @@ export interface Plate {
   readonly status: 'starting' | 'running' | 'idle' | 'awaiting_input' | 'awaiting_approval' | 'error' | 'closed'
   readonly pid: number | null
   readonly procStart: string | null
+  readonly clientPid: number | null
+  readonly clientStart: string | null
   readonly host: string
   readonly hostName: string
   readonly projectPath: string
