@@ -162,10 +162,18 @@ function kept(range: Range, besides: ReadonlyArray<number>): number[] {
 /** Where a list starts on the page; what stands above it comes and goes. */
 function useTopOf(list: RefObject<HTMLUListElement | null>): number {
   const [top, setTop] = useState(0)
-  // After every change of the page: any of them may move it.
   useLayoutEffect(() => {
-    const found = list.current?.getBoundingClientRect().top
-    if (found !== undefined) setTop(Math.round(found + window.scrollY))
-  })
+    const around = list.current?.parentElement
+    if (!around) return
+    const measure = () => {
+      const found = list.current?.getBoundingClientRect().top
+      if (found !== undefined) setTop(Math.round(found + window.scrollY))
+    }
+    measure()
+    // Not with each render: scrolling renders, and a layout in the middle of it costs a frame.
+    const observer = new ResizeObserver(measure)
+    observer.observe(around)
+    return () => observer.disconnect()
+  }, [list])
   return top
 }
