@@ -2,8 +2,9 @@
 
 Names: workflows, appends, postgres_appends, storage, answer, large_states, state_at; of the server
 streams, http_answer, waiting, recovery, load, help; of the dashboard first_paint; of the React
-package react; of the board many_sessions, hooks, backlog, real_hooks, relays and status_files; all
-of these when none is given. Every benchmark runs its peers beside us; those that are named take the
+package react; of the board many_sessions, hooks, backlog, real_hooks, relays and status_files; of
+steering and reviewing agents conversations, changes, board_frames and messages_delivery; all of
+these when none is given. Every benchmark runs its peers beside us; those that are named take the
 place of what RESULTS.md had of them, each with its own date, commit and machine. `--quick` takes
 fewer rounds and smaller loads, for a look while working: it leaves out load unless it is named, and
 writes no files. `--first` chooses those of the first bars, which are about workflows and answers:
@@ -36,6 +37,7 @@ NAMES = [
 ]
 NAMES += ["streams", "http_answer", "waiting", "recovery", "load", "help", "first_paint", "react"]
 NAMES += ["many_sessions", "hooks", "backlog", "real_hooks", "relays", "status_files"]
+NAMES += ["conversations", "changes", "board_frames", "messages_delivery"]
 CLUSTER = ["postgres_workflows", "takeover", "worker_answer", "postgres_waiting"]
 NAMES += CLUSTER
 LONG = {"load"}

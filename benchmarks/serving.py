@@ -73,6 +73,10 @@ class Process:
         """Bytes in memory that are its own (RSS, as the system counts it)."""
         return self._status("VmRSS") * 1024
 
+    def highest(self) -> int:
+        """The most that `memory` ever was."""
+        return self._status("VmHWM") * 1024
+
     def share(self) -> int:
         """Bytes in memory, where those that several processes use count in part for each (PSS)."""
         lines = Path(f"/proc/{self.pid}/smaps_rollup").read_text().splitlines()
