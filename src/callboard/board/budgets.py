@@ -9,6 +9,7 @@ from typing import Final
 from callboard.board.prices import PriceList
 from callboard.board.usage_sums import UsageAdder, UsageSum, usage_rows
 from callboard.clock import Clock
+from callboard.display.amounts import dollars
 from callboard.engine.inbox import Inbox
 from callboard.engine.statistics import MOST_OFFSET
 from callboard.errors import (
@@ -42,8 +43,9 @@ class DailyBudget(Shape):
     """The budget for a day, and what was spent today.
 
     daily: in US dollars; None: no budget. limit: at how much people are asked today; more than
-    `daily` if someone raised it for today. day: today, in the time zone of the budget: `2026-01-31`.
-    utc_offset: that time zone, in minutes east of UTC. interaction_id: the open question about it.
+    `daily` if someone raised it for today. day: today, in the time zone of the budget, such as
+    `2026-01-31`. utc_offset: that time zone, in minutes east of UTC. interaction_id: the open
+    question about it.
     """
 
     daily: float | None
@@ -206,11 +208,6 @@ class Budgets:
 def date_of(day: int) -> str:
     """The date of a day, by its number: `2026-01-31`."""
     return datetime.fromtimestamp(day * DAY_MS / 1000, UTC).date().isoformat()
-
-
-def dollars(amount: float) -> str:
-    """An amount as people read it."""
-    return f"${amount:,.2f}"
 
 
 def _budget(

@@ -1,5 +1,6 @@
 """Values as people read them: times, durations, JSON on one line, and the signs used with them."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -107,3 +108,8 @@ def author(payload: Mapping[str, object]) -> str:
 def plural(count: int, noun: str) -> str:
     """`1 event`, `2 events`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def utc_offset() -> int:
+    """The current offset of local time from UTC, in minutes."""
+    return time.localtime().tm_gmtoff // 60

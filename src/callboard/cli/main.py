@@ -55,6 +55,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "hosts": "List the machines whose coding agents are on the board, ask one, or remove it.",
         "sessions": "List sessions, newest first.",
         "stats": "Show how runs went: outcomes, durations, tokens.",
+        "usage": "Show the tokens that agents have used, and what they cost.",
         "show": "Show a session: its path, timings and questions.",
         "plan": "Print a session's questions, open and closed, as XML for agents.",
         "workers": "List the processes that drive sessions, and sessions that none can drive.",
@@ -77,6 +78,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "cancel": "Cancel a session. It cannot be resumed.",
         "rename": "Change the title of a session.",
         "limit": "Show or change how many agents of a kind run at once.",
+        "budget": "Show or set the daily budget for all agents.",
     },
     "Maintain": {
         "doctor": "Check the installation, the database and the port, and suggest fixes.",

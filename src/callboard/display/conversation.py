@@ -1,8 +1,10 @@
 """A conversation as lines, with tool calls folded or in full. Pure."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
+from callboard.display.amounts import dollars, short_count
 from callboard.display.lines import Bounds, Line, Look, bounded, collapsed, one_line, text_lines
 from callboard.display.tool_calls import INDENT, diff_lines, tool_parts
 from callboard.events.json_values import as_object, as_text
@@ -11,6 +13,7 @@ from callboard.vendors.conversation import (
     ConversationItem,
     ConversationPage,
     FileEdit,
+    TokenUsage,
     ToolRun,
     ToolStatus,
 )
@@ -52,7 +55,24 @@ class KnownItems:
 
 
 def _shown(parts: Sequence[ConversationItem]) -> list[ConversationItem]:
-    return [item for item in assembled(parts) if item.kind != "usage"]
+    """The items to show. A transcript may have what a call took apart from what the model said."""
+    shown: list[ConversationItem] = []
+    for item in assembled(parts):
+        if item.kind != "usage":
+            shown.append(item)
+        elif shown and shown[-1].author == "model" and shown[-1].usage is None:
+            shown[-1] = replace(shown[-1], usage=item.usage)
+    return shown
+
+
+def usage_text(usage: TokenUsage) -> str:
+    """What a call took: `opus · 12.3k in (11k cached), 840 out · $0.034`."""
+    cached = usage.cache_read_tokens + usage.cache_write_tokens
+    counts = f"{short_count(usage.input_tokens + cached)} in"
+    counts += f" ({short_count(cached)} cached)" if cached else ""
+    counts += f", {short_count(usage.output_tokens)} out"
+    cost = "" if usage.cost is None else dollars(usage.cost)
+    return " · ".join(filter(None, (one_line(usage.model or "", _LONGEST), counts, cost)))
 
 
 def speaker(item: ConversationItem, agent: str) -> str:
@@ -91,6 +111,8 @@ def _parts(item: ConversationItem, *, full: bool) -> Iterator[Sequence[Line]]:
     for image in item.images:
         size = "" if image.data is None else f", {len(image.data) * 3 // 4:,} bytes"
         yield [Line(f"[{one_line(image.media_type)}{size}]", "notice", INDENT)]
+    if item.usage is not None and full:
+        yield [Line(usage_text(item.usage), "faint", INDENT)]
     if item.cut and full:
         yield [Line("⋯ more than is shown here ⋯", "notice", INDENT)]
 

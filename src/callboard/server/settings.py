@@ -30,6 +30,8 @@ class ServerSettings:
     """How many sessions are driven at once."""
     memory: int = 256 * 1_048_576
     """Bytes that all connections may hold together: incoming bodies and unread responses."""
+    prices: Path | None = None
+    """The file with the prices of models; by default, see `board.prices.load_prices`."""
     max_body: int = 1_048_576
     max_question_body: int = 10 * 1_048_576
     """Maximum bytes of a question, because a session's context may be large. Parsing or writing

@@ -288,7 +288,7 @@ export interface ConversationPage {
   readonly restarted: boolean
 }
 
-/** The budget for a day, and what was spent today. daily: in US dollars; None: no budget. limit: at how much people are asked today; more than `daily` if someone raised it for today. day: today, in the time zone of the budget: `2026-01-31`. utc_offset: that time zone, in minutes east of UTC. interaction_id: the open question about it. */
+/** The budget for a day, and what was spent today. daily: in US dollars; None: no budget. limit: at how much people are asked today; more than `daily` if someone raised it for today. day: today, in the time zone of the budget, such as `2026-01-31`. utc_offset: that time zone, in minutes east of UTC. interaction_id: the open question about it. */
 export interface DailyBudget {
   readonly daily: number | null
   readonly limit: number | null

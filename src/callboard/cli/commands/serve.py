@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from socket import socket
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 import click
 
 from callboard.app import Callboard
+from callboard.board.prices import load_prices
 from callboard.board.tokens import local_person
 from callboard.cli import options
 from callboard.cli.answer_commands import ways_to_answer
@@ -139,6 +141,14 @@ _OPTIONS: Final = (
         "cannot read.",
     ),
     click.option(
+        "--prices",
+        type=click.Path(dir_okay=False, path_type=Path),
+        envvar="CALLBOARD_PRICES",
+        metavar="FILE",
+        help="A JSON file with the prices of models, instead of those that come with Callboard. "
+        "Also CALLBOARD_PRICES, or ~/.config/callboard/prices.json.",
+    ),
+    click.option(
         "--open",
         "opens",
         is_flag=True,
@@ -193,6 +203,8 @@ def command(
         ) from error
 
     _check_access(chosen)
+    if chosen["prices"] is not None:
+        load_prices(chosen["prices"])
     logs.install(log_format)
     opens = chosen.pop("opens") and sys.stdout.isatty() and _has_browser()
     chosen["sign_in"] = _sign_in(database)
@@ -287,6 +299,7 @@ async def _serve(
     from callboard.server.wiring import prepare
 
     async with database.open(workflows, create=True) as board:
+        board.prices = partial(load_prices, settings.prices)
         app, service = prepare(board, settings, database.path)
         oldest = await board.people.find(status="pending", limit=1)
         opening: list[asyncio.Task[None]] = []

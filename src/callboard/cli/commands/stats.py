@@ -1,12 +1,17 @@
 """`callboard stats`."""
 
-import time
-
 import click
 
 from callboard.board.protocol import Board
 from callboard.cli import options
-from callboard.cli.format import ago, duration, error_text, one_line, plural
+from callboard.cli.format import (
+    ago,
+    duration,
+    error_text,
+    one_line,
+    plural,
+    utc_offset,
+)
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
@@ -33,7 +38,7 @@ def command(workflow: str | None, days: int, place: Target, as_json: bool) -> No
     Without WORKFLOW, all workflows, the busiest first. With it, also how long people took to
     answer and what failed last.
     """
-    offset = _utc_offset()
+    offset = utc_offset()
 
     async def all_of_them(board: Board) -> tuple[Overview, int]:
         told = await board.statistics.overview(days=days, utc_offset=offset)
@@ -54,11 +59,6 @@ def command(workflow: str | None, days: int, place: Target, as_json: bool) -> No
     if told.limited:
         screen.line((f"Only the newest {COUNTED:,} runs were counted.", "faint"))
     return None
-
-
-def _utc_offset() -> int:
-    """The current offset of local time from UTC, in minutes."""
-    return time.localtime().tm_gmtoff // 60
 
 
 def _print_all(screen: Screen, told: Overview, place: Target) -> None:

@@ -1,5 +1,6 @@
 """`callboard transcript ID`."""
 
+import contextlib
 from dataclasses import dataclass
 from typing import Final
 
@@ -7,6 +8,7 @@ import click
 
 from callboard.board.plate import Plate
 from callboard.board.protocol import Board
+from callboard.board.usage_reports import MOST_DAYS
 from callboard.cli import options
 from callboard.cli.conversation import (
     MOST_FOUND,
@@ -20,7 +22,8 @@ from callboard.cli.lookup import find_question
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
-from callboard.errors import InteractionNotFound, NotFound
+from callboard.display.amounts import dollars, short_count
+from callboard.errors import InteractionNotFound, NotFound, ValidationError
 from callboard.events.json_values import as_object
 from callboard.events.moments import from_ms
 from callboard.interactions.kinds import is_from_board
@@ -114,12 +117,22 @@ async def _show(board: Board, plate: Plate, typed: _Typed) -> None:
         return printer.print([item], full=True)
     after = await _show_so_far(conversation, plate, printer, typed)
     if not typed.follow:
-        return None
+        return None if typed.as_json or typed.subagent else await _print_total(board, plate)
     async for page in conversation.following(after):
         if page.restarted and not typed.as_json:
             Screen().line(("The transcript was rewritten. This is its end.", "here"))
         _print(printer, typed, page.items)
     return None
+
+
+async def _print_total(board: Board, plate: Plate) -> None:
+    """Print what the agent has used; nothing if that isn't known."""
+    with contextlib.suppress(ValidationError):  # Wrong prices; `callboard usage` says so.
+        told = await board.usage.report(days=MOST_DAYS, by="model", stream=plate.plate_id)
+        if told.total.tokens:
+            cost = "" if told.total.cost is None else f", {dollars(told.total.cost)}"
+            tokens = f"{short_count(told.total.tokens)} tokens"
+            Screen().line((f"Used so far: {tokens}{cost}.", "faint"))
 
 
 async def _show_so_far(
