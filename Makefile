@@ -194,7 +194,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 
 lock: python ## Pin the newest versions into requirements/*.txt and package-lock.json
 	$(COMPILE) --upgrade --all-extras pyproject.toml requirements/dev.in -o requirements/dev.txt
-	$(COMPILE) --extra server --extra tui pyproject.toml requirements/run.in -o requirements/run.txt
+	$(COMPILE) --extra acp --extra server --extra tui pyproject.toml requirements/run.in -o requirements/run.txt
 	$(COMPILE) --upgrade requirements/bench.in -o requirements/bench.txt
 	$(COMPILE) --upgrade requirements/docs.in -o requirements/docs.txt
 	$(COMPILE) --upgrade requirements/bench-peers.in -o requirements/bench-peers.txt

@@ -39,7 +39,7 @@ class Opencode:
             "run",
             *options,
             prompt,
-            env=_OFFLINE,
+            env=OFFLINE,
         )
 
     def terminal(self, *options: str) -> Terminal:
@@ -49,10 +49,10 @@ class Opencode:
     @property
     def env(self) -> dict[str, str]:
         """The environment of its terminals."""
-        return {**self.home.env, **_OFFLINE}
+        return {**self.home.env, **OFFLINE}
 
 
-_OFFLINE = {
+OFFLINE = {
     "OPENCODE_DISABLE_AUTOUPDATE": "1",
     "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
     "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",

@@ -6,6 +6,7 @@ from callboard.board.agent_messages import AgentMessages
 from callboard.board.conversations import PlateConversations
 from callboard.board.hosts import local_host
 from callboard.board.limits import AgentLimits
+from callboard.board.logged_conversations import LoggedConversations
 from callboard.board.pairing import Pairing
 from callboard.board.plate_changes import AgentChanges
 from callboard.board.plates import Plates
@@ -29,6 +30,7 @@ class CodingAgents:
         self.messages = AgentMessages(log, self.plates, self.hosts, clock)
         self.prices: Callable[[], PriceList] = load_prices
         prices = lambda: self.prices()  # noqa: E731 - they can be replaced later
-        self.conversations = PlateConversations(self.plates, self.hosts, clock, prices)
+        logged = LoggedConversations(log, clock)
+        self.conversations = PlateConversations(self.plates, self.hosts, clock, logged, prices)
         self.changes = AgentChanges(self.plates, self.hosts, clock)
         self.starting = PlateStarting(self.plates, self.hosts, self.messages, log.path)

@@ -14,6 +14,7 @@ from callboard.board.conversation_reading import (
 )
 from callboard.board.conversation_size import whole_characters
 from callboard.board.host_requests import WITHIN, words
+from callboard.board.logged_conversations import LoggedConversations
 from callboard.board.plate import NOT_STARTED
 from callboard.board.prices import PriceList, load_prices, with_costs
 from callboard.board.usage_totals import SessionTokens
@@ -29,6 +30,7 @@ from callboard.errors import (
 from callboard.events.json_values import Object, as_list, as_object, as_text
 from callboard.events.shapes import Shape
 from callboard.interactions.records import Interaction
+from callboard.vendors.agents import VENDORS
 from callboard.vendors.conversation import (
     MOST_ITEMS,
     Author,
@@ -120,11 +122,13 @@ class PlateConversations:
         plates: "Plates",
         hosts: "RelayHosts",
         clock: Clock,
+        logged: LoggedConversations,
         prices: Callable[[], PriceList] = load_prices,
     ) -> None:
         self._plates = plates
         self._hosts = hosts
         self._clock = clock
+        self._logged = logged
         self._prices = prices
         self.reading = ConversationReading()
         self._following: dict[object, asyncio.Task[ConversationPage]] = {}
@@ -181,6 +185,8 @@ class PlateConversations:
         _check_word("text", text)
         _check_word("before", before)
         plate, place = await self._found(plate_id, subagent)
+        if _is_logged(plate):
+            return await self._logged.search(plate_id, text, Window(before))
         if self._is_here(plate):
             return await self.reading.search(place, text, Window(before))
         data = asked("search", place, Window(before)) | {"text": text}
@@ -199,7 +205,9 @@ class PlateConversations:
         _check_word("item_id", item_id)
         _check_word("cursor", cursor)
         plate, place = await self._found(plate_id, subagent)
-        if self._is_here(plate):
+        if _is_logged(plate):
+            found = await self._logged.item(plate_id, item_id, cursor)
+        elif self._is_here(plate):
             found = await self.reading.item(place, item_id, cursor)
         else:
             data = asked("item", place, NEWEST) | {"item": item_id, "cursor": cursor}
@@ -209,6 +217,8 @@ class PlateConversations:
     async def usage(self, plate_id: str) -> SessionTokens:
         """The tokens that a session has used, counted on its own machine."""
         plate, place = await self._found(plate_id, None, dismissed=True)
+        if _is_logged(plate):
+            return await self._logged.usage(plate_id)
         if self._is_here(plate):
             return await self.reading.usage(place)
         told = await self._hosts.ask(plate.host, COMMAND, asked("usage", place, NEWEST))
@@ -247,7 +257,9 @@ class PlateConversations:
     async def _page(
         self, plate: "Plate", place: Transcript, window: Window, wait: float, by: str | None
     ) -> ConversationPage:
-        if self._is_here(plate):
+        if _is_logged(plate):
+            page = await self._logged.page(plate.plate_id, window, wait)
+        elif self._is_here(plate):
             page = await self.reading.page(place, window, wait)
         else:
             data = asked("page", place, window) | {"wait": wait}
@@ -268,6 +280,11 @@ class PlateConversations:
                 f"{plate.host_name or plate.host} sent something else than a conversation. Update "
                 "Callboard there."
             ) from error
+
+
+def _is_logged(plate: "Plate") -> bool:
+    vendor = VENDORS.get(plate.agent)
+    return vendor is not None and vendor.is_logged
 
 
 def _read(shape: type[S], told: object) -> S:

@@ -61,6 +61,22 @@ class PlateReader:
             return known if self._may_continue(known, report) else None
         return await self._announced(report)
 
+    async def also_reported(self, report: Report) -> Plate | None:
+        """The plate on which something else reports the same session already.
+
+        An agent that speaks ACP can have our hooks, too. The session is the same in both, but hooks
+        may come before the protocol says which one it is.
+        """
+        logged = [name for name, vendor in VENDORS.items() if vendor.is_logged]
+        if report.agent in logged:
+            return None
+        found = await self._at(report, Query("plates", one_of=("agent", logged)))
+        for one in found:
+            is_same = one.session_id == report.session_id
+            if one.status != "closed" and (is_same or _has_started_it(one, report, self._host())):
+                return one
+        return None
+
     def _may_continue(self, plate: Plate, report: Report) -> bool:
         if report.pid is None or plate.pid is None or not _is_same_boot(plate, report):
             return True
@@ -110,6 +126,14 @@ def _has_started(plate: Plate, report: Report) -> bool:
     if plate.status != "starting" or plate.agent != report.agent:
         return False
     line = ancestors(report.client_pid or report.pid or 0)
+    return any((one.pid, one.start) == (plate.pid, plate.proc_start) for one in line)
+
+
+def _has_started_it(plate: Plate, report: Report, here: Host) -> bool:
+    """The same for a plate whose process reports for the client, which runs on this machine."""
+    if plate.status != "starting" or report.host != here.id:
+        return False
+    line = ancestors(report.pid or 0)
     return any((one.pid, one.start) == (plate.pid, plate.proc_start) for one in line)
 
 

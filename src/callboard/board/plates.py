@@ -329,6 +329,8 @@ class Plates:
         fresh = False
         if known is None:
             report = await asyncio.to_thread(with_process, report, self.host())
+            if (other := await self._reader.also_reported(report)) is not None:
+                return Heard(other)
             found, id = await self._reader.of(report), plate_id_for(report)
             if found is None and await self._log.lease(id) is not None:
                 # Another server has made it since, or it was pruned: then it can't be used again.

@@ -11,6 +11,7 @@ from callboard.cli.format import one_line
 from callboard.cli.targets import Target
 from callboard.errors import ConflictError, NotFound, ValidationError
 from callboard.terminals.records import OwnTerminal, terminal_of
+from callboard.vendors.acp.payloads import NAME as ACP
 
 KEY: Final = "Ctrl-\\"
 """The key that leaves an agent."""
@@ -23,6 +24,7 @@ def attach_to(plate: Plate, place: Target, *, take: bool = False) -> int:
     from callboard.terminals.link import connection
     from callboard.terminals.persons_terminal import PersonsTerminal
 
+    _check_has_terminal(plate, place)
     terminal = PersonsTerminal()
     if not terminal.is_there:
         raise ValidationError("`attach` needs an interactive terminal.")
@@ -49,6 +51,15 @@ def attach_to(plate: Plate, place: Target, *, take: bool = False) -> int:
                 f"Another terminal is attached to it. Leave it there with {KEY}, or take it over: "
                 f"{again} --take"
             )
+
+
+def _check_has_terminal(plate: Plate, place: Target) -> None:
+    if plate.agent == ACP:
+        raise NotFound(
+            "An agent that speaks ACP has no terminal. Read it: "
+            f"{place.command('transcript', '--follow', plate.plate_id)} · Write to it: "
+            f"{place.command('say', plate.plate_id, '…')}"
+        )
 
 
 def _terminal(plate: Plate, place: Target) -> OwnTerminal:

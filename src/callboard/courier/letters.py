@@ -21,11 +21,13 @@ class Letter:
 
     __slots__ = ("agent", "delivery", "folder", "payload", "sender", "told")
 
-    def __init__(self, folder: str, agent: str, payload: bytes) -> None:
+    def __init__(
+        self, folder: str, agent: str, payload: bytes, sender: Process | None = None
+    ) -> None:
         self.folder = folder
         self.agent = agent
         self.payload = payload.strip()
-        self.sender = agent_process(agent)
+        self.sender = sender or agent_process(agent)
         self.told = _facts(self.sender)
         self.delivery = posix.urandom(12).hex()
 

@@ -291,7 +291,7 @@ class Relays:
             return
         vendor = VENDORS.get(plate.agent)
         is_answer = vendor is not None and asked.for_agent is not None
-        output = vendor.decision(asked) if vendor is not None and is_answer else {}
+        output: Object = {} if vendor is None else vendor.printed(asked)
         stream.decide(hold, output, is_answer=is_answer)
 
     # ------------------------------------------------------------------ the log

@@ -30,7 +30,7 @@ class ShownScreen:
 
 def screen_of(terminal: OwnTerminal) -> ShownScreen | None:
     """What its terminal shows; None if it has ended."""
-    told = _asked(terminal, {"do": "screen"})
+    told = asked(terminal, {"do": "screen"})
     if "lines" not in told:
         return None
     row, column = as_whole(told.get("row")), as_whole(told.get("column"))
@@ -44,12 +44,12 @@ def type_into(terminal: OwnTerminal, text: str, serial: int | None = None) -> bo
 
     serial: only if nothing was printed since this screen. What is typed may itself change it.
     """
-    return _asked(terminal, {"do": "type", "text": text, "serial": serial}).get("ok") is True
+    return asked(terminal, {"do": "type", "text": text, "serial": serial}).get("ok") is True
 
 
 def stop(terminal: OwnTerminal) -> bool:
     """Let the agent end, and kill it if it doesn't within five seconds; returns if it was told."""
-    return _asked(terminal, {"do": "stop"}).get("ok") is True
+    return asked(terminal, {"do": "stop"}).get("ok") is True
 
 
 @contextlib.contextmanager
@@ -61,8 +61,8 @@ def connection(terminal: OwnTerminal) -> Generator[socket.socket]:
         yield connected
 
 
-def _asked(terminal: OwnTerminal, request: Mapping[str, object]) -> Object:
-    """The reply to a request; empty if there is none."""
+def asked(terminal: OwnTerminal, request: Mapping[str, object]) -> Object:
+    """The reply of a process that keeps an agent; empty if there is none."""
     reader = FrameReader()
     try:
         with connection(terminal) as connected:

@@ -65,9 +65,19 @@ def start_in_terminal(wanted: TerminalStart, env: Mapping[str, str], python: str
         "session": wanted.session,
     }
     command = [python, "-I", "-S", str(Path(host_process.__file__))]
+    return start_host(command, given, for_terminal(env))
+
+
+def start_host(
+    command: Sequence[str], given: Mapping[str, object], env: Mapping[str, str]
+) -> StartedProcess:
+    """Start a process that keeps an agent, and wait until it says which one; OSError if it doesn't.
+
+    given: what it is to keep.
+    """
     with subprocess.Popen(
         command,
-        env=for_terminal(env),
+        env=env,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

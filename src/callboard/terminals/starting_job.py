@@ -28,7 +28,7 @@ def keep(given: Object, tell: Callable[[Told], None]) -> None:
     make_own_folder(folder)
     os.chdir(str(given["folder"]))
     wakes = _signals()
-    listener, path = _listening(folder, id)
+    listener, path = listening(folder, id)
     job = AgentJob([as_text(one) for one in as_list(given["words"])], ROWS, COLUMNS)
     us = os.getpid()
     terminal = OwnTerminal(
@@ -50,7 +50,9 @@ def keep(given: Object, tell: Callable[[Told], None]) -> None:
     hooks = str(given.get("hooks") or "")
     # Before it runs: its hooks find its plate.
     session = as_text(given.get("session"))
-    _report(hooks, "/plates/register", terminal, **({"session_id": session} if session else {}))
+    report_to_board(
+        hooks, "/plates/register", terminal, **({"session_id": session} if session else {})
+    )
     host = TerminalHost(job, listener, wakes)
     signal.signal(signal.SIGTERM, lambda number, frame: host.end())
     job.let_go()
@@ -59,7 +61,7 @@ def keep(given: Object, tell: Callable[[Told], None]) -> None:
         host.run()
     finally:
         remove_record(folder, terminal)
-    _report(hooks, "/plates/stopped", terminal)
+    report_to_board(hooks, "/plates/stopped", terminal)
 
 
 def _signals() -> int:
@@ -74,7 +76,8 @@ def _signals() -> int:
     return wakes
 
 
-def _listening(folder: Path, id: str) -> tuple[socket.socket, Path]:
+def listening(folder: Path, id: str) -> tuple[socket.socket, Path]:
+    """A socket of a process that keeps an agent, which only its user can connect to."""
     path = socket_for(folder, id)
     listener = socket.socket(socket.AF_UNIX)
     before = os.umask(0o177)
@@ -87,7 +90,7 @@ def _listening(folder: Path, id: str) -> tuple[socket.socket, Path]:
     return listener, path
 
 
-def _report(hooks: str, path: str, terminal: OwnTerminal, **more: str) -> None:
+def report_to_board(hooks: str, path: str, terminal: OwnTerminal, **more: str) -> None:
     """Report to the board as the agent's hooks know it, within a second or not at all."""
     told = {"agent": terminal.agent, "project_path": terminal.folder, "pid": terminal.pid} | more
     if terminal.start:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from callboard.errors import NotFound, ValidationError
+from callboard.vendors.acp.payloads import NAME as ACP
 from callboard.vendors.agents import VENDORS
 from callboard.vendors.claude.launching import MARK, clean
 
@@ -70,6 +71,12 @@ class AgentStart:
 
 def check_start(wanted: AgentStart) -> None:
     """ValidationError if it can't be right, on any machine."""
+    if wanted.agent == ACP:
+        raise ValidationError(
+            "agent: an agent that speaks ACP is started with its command, on its own machine: "
+            f"callboard start {ACP} -- COMMAND",
+            field="agent",
+        )
     if wanted.agent not in PROGRAMS:
         known = ", ".join(PROGRAMS)
         raise ValidationError(
@@ -100,7 +107,7 @@ def prepared(wanted: AgentStart, env: Mapping[str, str]) -> tuple[list[str], dic
     NotFound if the program is not installed, ValidationError if the folder can't be used.
     """
     check_start(wanted)
-    _check_folder(Path(wanted.folder))
+    check_folder(Path(wanted.folder))
     path = search_path(env)
     found = shutil.which(wanted.agent, path=path)
     vendor, program = VENDORS[wanted.agent], PROGRAMS[wanted.agent]
@@ -131,7 +138,8 @@ def without_secrets(env: Mapping[str, str]) -> dict[str, str]:
     return kept
 
 
-def _check_folder(folder: Path) -> None:
+def check_folder(folder: Path) -> None:
+    """ValidationError if no agent can work there."""
     try:
         if folder.is_dir() and os.access(folder, os.X_OK):
             return

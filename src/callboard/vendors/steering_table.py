@@ -7,6 +7,7 @@ from typing import Final
 from callboard.vendors.steering import Steering
 
 _MODULES: Final = {
+    "acp": "callboard.vendors.acp.steering",
     "claude": "callboard.vendors.claude.steering",
     "codex": "callboard.vendors.codex.steering",
     "opencode": "callboard.vendors.opencode.steering",

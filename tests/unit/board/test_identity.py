@@ -53,6 +53,20 @@ async def test_a_prompt_from_another_terminal_of_a_daemon_opens_the_plate_again(
     assert (again.plate_id, again.status) == (before.plate_id, "running")
 
 
+async def test_an_agent_that_speaks_acp_has_one_plate_although_its_hooks_report_it_too():
+    board = Board()
+    acp = await board.plates.register("acp", project_path="/p", pid=os.getppid())
+    below = Report("gemini", "s1", (Entry("session_start", {}),), pid=os.getpid())
+    assert (await board.hear(below)).plate_id == acp.plate_id
+    session = Report("acp", "s1", (Entry("session_start", {}),), pid=os.getppid())
+    await board.hear(session)
+    assert (await board.hear(below)).plate_id == acp.plate_id
+    other = Report("claude", "s2", (Entry("session_start", {}),), pid=os.getpid())
+    assert (await board.hear(other)).plate_id != acp.plate_id
+    (plate, _) = sorted(await board.plates.all(), key=lambda one: one.agent)
+    assert (plate.agent, plate.session_id) == ("acp", "s1")
+
+
 def _started(pid: int) -> Report:
     started = (Entry("session_start", {}),)
     return Report("claude", "s1", started, pid=pid, proc_start=started_at(pid))

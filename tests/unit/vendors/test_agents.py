@@ -8,17 +8,18 @@ from callboard.vendors.hook_targets import INSTALLABLE
 ID = "01a1e07d-442d-7ed3-8fd8-faeada1b81fc"
 
 
-def test_there_are_four():
+def test_there_are_four_and_those_that_speak_acp():
     assert {name: vendor.title for name, vendor in VENDORS.items()} == {
         "claude": "Claude Code",
         "codex": "Codex",
         "gemini": "Gemini CLI",
         "opencode": "opencode",
+        "acp": "ACP agent",
     }
 
 
-def test_hooks_can_be_installed_into_each():
-    assert list(INSTALLABLE) == list(VENDORS)
+def test_hooks_can_be_installed_into_each_that_has_a_transcript():
+    assert list(INSTALLABLE) == [one.name for one in VENDORS.values() if not one.is_logged]
     for name, one in INSTALLABLE.items():
         assert (one.title, one.name) == (VENDORS[name].title, VENDORS[name].resuming[0])
 

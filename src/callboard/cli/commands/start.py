@@ -1,6 +1,7 @@
 """`callboard start AGENT ["PROMPT"]`."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -13,14 +14,16 @@ from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Database, Target
 from callboard.errors import NotFound
+from callboard.vendors.acp.payloads import NAME as ACP
 from callboard.vendors.client_programs import PROGRAMS
 
 
 @click.command("start")
-@click.argument("words", metavar="[AGENT] [PROMPT]", nargs=-1)
+@click.argument("words", metavar="[AGENT] [PROMPT] | acp -- COMMAND …", nargs=-1)
 @click.option("--cwd", metavar="DIR", help="The folder to work in; by default, this one.")
 @click.option("--resume", metavar="SESSION", help="Resume a session: its plate, or its own id.")
 @click.option("--host", metavar="HOST", help="Start it on this machine: its name or id.")
+@click.option("--prompt", metavar="TEXT", help="The first prompt, for an agent that speaks ACP.")
 @click.option("--attach", is_flag=True, help="Attach to it at once.")
 @options.anywhere
 def command(  # noqa: PLR0913 - one for each option
@@ -28,6 +31,7 @@ def command(  # noqa: PLR0913 - one for each option
     cwd: str | None,
     resume: str | None,
     host: str | None,
+    prompt: str | None,
     attach: bool,
     place: Target,
     as_json: bool,
@@ -36,7 +40,16 @@ def command(  # noqa: PLR0913 - one for each option
 
     It runs in a terminal of its own and keeps running when this terminal is closed or the server
     restarts. `callboard attach` shows it in your terminal. With --resume, AGENT can be left out.
+
+    `callboard start acp -- COMMAND …` starts any agent that speaks the Agent Client Protocol, such
+    as `opencode acp` or `gemini --acp`. It has no terminal: read it with `callboard transcript`,
+    and write to it with `callboard say`.
     """
+    if words[:1] == (ACP,):
+        given = _AcpWords(words[1:], cwd, prompt, resume)
+        return _start_acp(given, place, host=host, attach=attach, as_json=as_json)
+    if prompt is not None:
+        raise click.UsageError(f"--prompt is for `start {ACP}`. Put the prompt after the agent.")
     agent, prompt = _told(words, is_resumed=resume is not None)
     folder = str(Path(cwd).expanduser().absolute()) if cwd is not None and host is None else cwd
 
@@ -55,6 +68,34 @@ def command(  # noqa: PLR0913 - one for each option
     started = place.ask(start)
     _say(started, place, as_json=as_json)
     return attach_to(started.plate, place) if attach else None
+
+
+class _AcpWords(NamedTuple):
+    words: tuple[str, ...]
+    cwd: str | None
+    prompt: str | None
+    resume: str | None
+
+
+def _start_acp(
+    given: _AcpWords, place: Target, *, host: str | None, attach: bool, as_json: bool
+) -> int | None:
+    from callboard.cli.acp_start import start_here
+
+    if not given.words:
+        raise click.UsageError(
+            f"Give the command that speaks ACP: callboard start {ACP} -- opencode acp"
+        )
+    if host is not None:
+        raise click.UsageError(
+            f"`start {ACP}` only starts agents on this machine. Run it on {host}."
+        )
+    if attach:
+        raise click.UsageError("An agent that speaks ACP has no terminal to attach to.")
+    folder = Path(given.cwd or ".").expanduser().absolute()
+    started = start_here(place, given.words, folder, given.prompt, given.resume)
+    _say(started, place, as_json=as_json)
+    return None
 
 
 def _told(words: tuple[str, ...], *, is_resumed: bool) -> tuple[str, str | None]:
@@ -90,4 +131,8 @@ def _say(started: StartedPlate, place: Target, *, as_json: bool) -> None:
     plate = started.plate
     where = one_line(plate.project_path)
     Screen().line(f"Starting {plate.agent} in {where}: plate {plate.plate_id}.")
+    if plate.agent == ACP:
+        Screen().line("Read it: ", place.command("transcript", plate.plate_id))
+        Screen().line("Write to it: ", place.command("say", plate.plate_id, "…"))
+        return
     Screen().line("Attach to it: ", place.command("attach", plate.plate_id))

@@ -8,6 +8,7 @@ from callboard.cli import options
 from callboard.cli.lookup import find_plate
 from callboard.cli.printing import print_result
 from callboard.cli.targets import Target
+from callboard.vendors.acp.payloads import NAME as ACP
 
 
 @click.command("stop")
@@ -24,4 +25,6 @@ def command(plate: str, place: Target, as_json: bool) -> None:
 
     found = place.ask(stop)
     again = place.command("start", "--resume", found.plate_id)
+    if found.agent == ACP:
+        again = place.command("start", ACP, "--resume", found.plate_id, "--", "COMMAND")
     print_result(as_json, found.to_wire(), f"Stopping {found.agent}. Resume it later: {again}")

@@ -96,12 +96,13 @@ async def _hold(serving: Service, agent: str, heard: Heard, receive: Receive) ->
     if answered is None:
         return reply({}, 503, {"Retry-After": "1", "Connection": "close"})
     vendor = VENDORS.get(agent)
-    if vendor is None or answered.for_agent is None:
+    if vendor is None:
         return _HEARD
-    plate = await serving.plates.hand_over(id, answered.for_agent)
-    if plate is not None:
-        serving.rounds.watch(plate, id)
-    return reply(vendor.decision(answered))
+    if answered.for_agent is not None:
+        plate = await serving.plates.hand_over(id, answered.for_agent)
+        if plate is not None:
+            serving.rounds.watch(plate, id)
+    return reply(vendor.printed(answered))
 
 
 async def _left(receive: Receive) -> None:

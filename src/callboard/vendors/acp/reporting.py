@@ -1,0 +1,187 @@
+"""Reports what an agent does to the board, as its hooks would: to the server, or to the spool.
+
+In order, one after the other. Texts that an agent says bit by bit are joined, so that there is at
+most one event for them in a while. If the server can't be reached, the spool keeps everything, and
+if that is full, the agent has to wait.
+"""
+
+import asyncio
+import json
+import os
+from collections import deque
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from callboard.courier.delivery import ANSWER_WITHIN, drop
+from callboard.courier.letters import Letter
+from callboard.courier.processes import Process
+from callboard.courier.wire import Refused, Timeouts, ask, read_connection
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, as_object
+from callboard.vendors.acp.payloads import NAME
+from callboard.vendors.acp.updates import Part, as_dict, joined
+
+AT_MOST_EVERY: Final = 0.05
+"""Seconds between two events of a text that the agent is saying."""
+_MOST_WAITING: Final = 4 * 1024 * 1024
+_SOONEST, _LATEST = 0.2, 2.0
+_TELL_AFTER: Final = 3.0
+"""Seconds without a server after which a question is left in the spool, for the next server."""
+_FULL_AGAIN: Final = 1.0
+_LONGEST_SEND: Final = 10.0
+
+
+class BoardReports:
+    """Reports on one agent. hooks: the hooks folder. folder: the one that the agent works in.
+
+    session: the id of its session, which is in every report.
+    """
+
+    def __init__(self, hooks: str, folder: str, session: str) -> None:
+        self.session = session
+        self._hooks = hooks
+        self._folder = folder
+        self._us = Process(os.getpid())
+        self._waiting: deque[Part] = deque()
+        self._size = 0
+        self._news = asyncio.Event()
+        self._sent = asyncio.Event()
+        self._sent.set()
+        self._room = asyncio.Event()
+        self._room.set()
+        self._ends = False
+
+    def add(self, type: str, **told: Json) -> None:
+        """Report something, after everything before it."""
+        payload = {"type": type, "sessionId": self.session, "cwd": self._folder, **told}
+        if type == "update" and self._waiting and self._waiting[-1].get("type") == "update":
+            last = self._waiting[-1]
+            both = joined(as_dict(last["update"]), as_dict(told["update"]))
+            if both is not None:
+                self._grow(_weight(both) - _weight(last["update"]))
+                last["update"] = both
+                return
+        self._waiting.append(payload)
+        self._grow(_weight(payload))
+        self._sent.clear()
+        self._news.set()
+
+    def _grow(self, size: int) -> None:
+        self._size += size
+        if self._size > _MOST_WAITING:
+            self._room.clear()
+        else:
+            self._room.set()
+
+    async def room(self) -> None:
+        """Wait until there is room for more."""
+        await self._room.wait()
+
+    async def flush(self) -> None:
+        """Wait until everything so far has been sent."""
+        await self._sent.wait()
+
+    async def run(self) -> None:
+        """Send what is to be reported, until `end`."""
+        while not (self._ends and not self._waiting):
+            self._news.clear()
+            if not self._waiting:
+                self._sent.set()
+                await self._news.wait()
+                continue
+            payload = self._waiting.popleft()
+            self._grow(-_weight(payload))
+            await asyncio.to_thread(self._send, payload)
+            if not self._ends:
+                await asyncio.sleep(AT_MOST_EVERY if payload["type"] == "update" else 0)
+        self._sent.set()
+
+    def end(self) -> None:
+        """Let `run` end once everything has been sent."""
+        self._ends = True
+        self._news.set()
+
+    async def answer(self, hold: str, payload: Object, over: asyncio.Event) -> Object:
+        """Ask the board, and wait for the answer as long as it takes; empty once it is `over`.
+
+        hold: the id of the question, the same however often it is asked.
+        """
+        told = {"sessionId": self.session, "cwd": self._folder, **payload}
+        patience = _UntilOver()
+        asking = asyncio.create_task(asyncio.to_thread(self._ask, told, hold, patience))
+        ending = asyncio.create_task(over.wait())
+        await asyncio.wait({asking, ending}, return_when=asyncio.FIRST_COMPLETED)
+        ending.cancel()
+        patience.is_over = True
+        return asking.result() if asking.done() else {}
+
+    # ------------------------------------------------------------------ in threads
+
+    def _letter(self, payload: Object) -> Letter:
+        return Letter(self._hooks, NAME, json.dumps(payload).encode(), sender=self._us)
+
+    def _send(self, payload: Object) -> None:
+        letter = self._letter(payload)
+        body = letter.body()
+        try:
+            server = read_connection(self._hooks)
+            if server is not None:
+                ask(server, f"/hooks/{NAME}", body, Timeouts(ANSWER_WITHIN))
+                return
+        except (OSError, ValueError, Refused):
+            pass
+        patience = Timeouts(float("inf"))
+        while (Path(self._hooks) / "spool" / ".full").exists():
+            _sleep(_FULL_AGAIN, patience)
+        drop(letter, body)
+
+    def _ask(self, payload: Object, hold: str, patience: "_UntilOver") -> Object:
+        letter = self._letter(payload)
+        body = letter.body(hold)
+        pause, alone, is_told = _SOONEST, 0.0, False
+        with suppress(_Over):
+            while True:
+                try:
+                    server = read_connection(self._hooks)
+                    if server is not None:
+                        reply = as_object(json.loads(ask(server, f"/hooks/{NAME}", body, patience)))
+                        if reply:  # Else it couldn't be recorded just now.
+                            return reply
+                except (OSError, ValueError, Refused):
+                    pass
+                if alone >= _TELL_AFTER and not is_told:
+                    drop(letter, body)
+                    is_told = True
+                _sleep(pause, patience)
+                alone += pause
+                pause = min(_LATEST, pause * 1.5)
+        return {}
+
+
+class _Over(Exception):
+    """No one needs the answer anymore."""
+
+
+class _UntilOver(Timeouts):
+    def __init__(self) -> None:
+        super().__init__(_LONGEST_SEND)
+        self.is_over = False
+
+    def left(self) -> float:
+        if self.is_over:
+            raise _Over
+        return _LONGEST_SEND
+
+
+def _sleep(seconds: float, patience: Timeouts) -> None:
+    import time
+
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        patience.left()
+        time.sleep(0.05)
+
+
+def _weight(payload: Json) -> int:
+    return len(json.dumps(payload))
