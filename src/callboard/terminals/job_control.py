@@ -22,6 +22,7 @@ _CHANGED = (signal.SIGPIPE, signal.SIGXFSZ)
 
 def main(told: int, words: list[str]) -> None:
     """Run it to its end."""
+    os.set_inheritable(told, False)  # Who reads the id reads to the end.
     pid, go = paused_job(words)
     for number in _PASSED_ON:
         signal.signal(number, _passing_on(pid))
