@@ -49,7 +49,7 @@ PAGES = {
     "forks": Hostile("sessions/{loud}/family", "fork"),
     "compare": Hostile("compare/{loud}/{fork}", "fork"),
     "board": Hostile("board", "Needs approval"),
-    "plate": Hostile("board/{plate}", "Session started"),
+    "plate": Hostile("board/{plate}?view=events", "Session started"),
     "lost": Hostile(f"no/{UNBROKEN[:1000]}", "unbroken"),
     "no-session": Hostile(f"sessions/{UNBROKEN[:500]}", "unbroken"),
     "no-plate": Hostile(f"board/{UNBROKEN[:500]}", "unbroken"),

@@ -69,7 +69,7 @@ PAGES = {
     "family": Shown("sessions/spring/family", "spring-for-all"),
     "compare": Shown("compare/spring/spring-for-all", "Spring release, for all"),
     "board": Shown("board", "Needs approval"),
-    "plate": Shown("board/{plate}", "Session started"),
+    "plate": Shown("board/{plate}?view=events", "Session started"),
     "permission": Shown("inbox/{permission}", "Allow Bash?"),
     "question": Shown("inbox/{question}", "Which database?"),
     "plan": Shown("inbox/{plan}", "Approve this plan?"),
