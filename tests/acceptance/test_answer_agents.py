@@ -63,8 +63,8 @@ def ask(db: Path, tool: str, rules: Any = None, given: Any = None, **process: An
     return asyncio.run(hearing())
 
 
-def hear(db: Path, hook: str, tool: str, given: Any = None) -> None:
-    """The client tells what it did, and so what became of an answer."""
+def hear(db: Path, hook: str, tool: str, given: Any = None, use: str | None = None) -> None:
+    """The client tells what it did, and so what became of an answer. use: its id of the call."""
 
     async def tell() -> None:
         payload = {
@@ -73,6 +73,7 @@ def hear(db: Path, hook: str, tool: str, given: Any = None) -> None:
             "hook_event_name": hook,
             "tool_name": tool,
             "tool_input": given or ASKED[tool],
+            "tool_use_id": use,
         }
         report = VENDORS["claude"].translate(payload)
         assert report is not None
@@ -308,6 +309,7 @@ def test_the_inbox_shows_what_would_be_done(db: Path, tool: str, given: Any, sho
 
 
 def test_a_command_is_edited_before_it_is_allowed(db: Path):
+    hear(db, "PreToolUse", "Bash", use="toolu_1")
     id = ask(db, "Bash")
     left, said = at_a_terminal(db, id, "yes", "--command", "rm -r build/old")
     assert left == 3, said
@@ -319,7 +321,7 @@ def test_a_command_is_edited_before_it_is_allowed(db: Path):
     assert "$ rm -r build\n" in shown
     assert "Edited by" in shown
     assert "+ rm -r build/old" in shown
-    hear(db, "PostToolUse", "Bash", {"command": "rm -r build/old"})
+    hear(db, "PostToolUse", "Bash", {"command": "rm -r build/old"}, use="toolu_1")
     assert "Delivered" in inbox(db, id)
 
 

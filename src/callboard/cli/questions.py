@@ -1,21 +1,16 @@
 """Questions in the terminal: their full text, who may answer, and the receipts."""
 
 import json
-import os
 import sys
 from collections.abc import Mapping
 from typing import Final
 
 import click
 
-from callboard.board.agent_processes import (
-    AgentProcess,
-    agent_process,
-    is_agents,
-    not_by_agents,
-)
+from callboard.board.agent_processes import not_by_agents
 from callboard.board.protocol import Board
 from callboard.cli.exit import DONE, FAILED, WAITING
+from callboard.cli.person import is_run_by_agent
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
 from callboard.display.lines import Bounds, Line, Look, visible
@@ -26,8 +21,6 @@ from callboard.interactions.kinds import KINDS, is_from_board, manner_of
 from callboard.interactions.outcomes import form_of
 from callboard.interactions.records import Interaction, Receipt
 from callboard.interactions.rulings import agreed
-from callboard.systems.processes import ancestors
-from callboard.vendors.claude.launching import MARK
 from callboard.vendors.rules import rules_of
 
 _MOST_LINES: Final = 40
@@ -86,18 +79,8 @@ async def check_answerer(board: Board, asked: Interaction) -> None:
             "the dashboard, in `callboard board`, or in a terminal.",
             interaction_id=asked.id,
         )
-    if MARK in os.environ or is_agents([ancestors(os.getpid())], await _agents(board)):
+    if await is_run_by_agent(board):
         raise not_by_agents(asked.id)
-
-
-async def _agents(board: Board) -> list[AgentProcess]:
-    """The processes of the agents on the board.
-
-    On another machine's server, the same id is a different process, which its start shows.
-    """
-    plates = await board.plates.all(dismissed=True)
-    known = [agent_process(one.pid, one.proc_start, one.status) for one in plates]
-    return [one for one in known if one is not None]
 
 
 def confirm_yes(place: Target, asked: Interaction, *, always: bool) -> None:

@@ -10,6 +10,7 @@ from callboard.board.starting import StartedPlate
 from callboard.cli import options
 from callboard.cli.attach_terminal import attach_to
 from callboard.cli.format import one_line
+from callboard.cli.person import STARTS, check_person
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Database, Target
@@ -54,6 +55,7 @@ def command(  # noqa: PLR0913 - one for each option
     folder = str(Path(cwd).expanduser().absolute()) if cwd is not None and host is None else cwd
 
     async def start(board: Board) -> StartedPlate:
+        await check_person(board, STARTS)
         start = board.starting.start
         if resume is None or folder is not None:
             where = folder or _here(host)

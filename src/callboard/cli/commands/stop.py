@@ -6,6 +6,7 @@ from callboard.board.plate import Plate
 from callboard.board.protocol import Board
 from callboard.cli import options
 from callboard.cli.lookup import find_plate
+from callboard.cli.person import STOPS, check_person
 from callboard.cli.printing import print_result
 from callboard.cli.targets import Target
 from callboard.vendors.acp.payloads import NAME as ACP
@@ -21,6 +22,7 @@ def command(plate: str, place: Target, as_json: bool) -> None:
     """
 
     async def stop(board: Board) -> Plate:
+        await check_person(board, STOPS)
         return await board.starting.stop((await find_plate(board, place, plate)).plate_id)
 
     found = place.ask(stop)

@@ -19,6 +19,7 @@ from callboard.cli.conversation import (
 )
 from callboard.cli.format import ago, one_line
 from callboard.cli.lookup import find_question
+from callboard.cli.person import READS, check_person
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
@@ -88,6 +89,7 @@ def command(typed: _Typed) -> None:
             if plate_id is None:
                 return _kept(asked, typed.as_json)
             plate = await board.plates.get(plate_id)
+        await check_person(board, READS)
         return await _show(board, plate, typed)
 
     typed.place.ask(show)
