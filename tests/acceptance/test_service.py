@@ -83,6 +83,7 @@ def test_a_service_is_installed_once_and_goes_without_a_trace(callboard, units):
     assert f"ListenStream=127.0.0.1:{port}\n" in (units / "callboard.socket").read_text("utf-8")
     service = (units / "callboard.service").read_text("utf-8")
     assert "Restart=on-failure" in service
+    assert "KillMode=process" in service
     assert f'"serve" "--db" "{callboard.folder / "t.db"}"' in service
     assert [one for one in told(callboard) if "restart" in one] == [
         "restart callboard.socket",
@@ -196,6 +197,7 @@ def test_the_relay_is_a_service_without_a_socket(callboard, units, paired):
     service = (units / "callboard-relay.service").read_text("utf-8")
     assert '"-m" "callboard" "relay"\n' in service
     assert "RestartPreventExitStatus=2 4\n" in service
+    assert "KillMode=process\n" in service
     assert "Requires=" not in service
     assert "restart callboard-relay.service" in told(callboard)
     assert not callboard.here("service", "install", "--relay", "--json").json[0]["changed"]

@@ -39,7 +39,9 @@ class UnknownAccount(KeyError):
     """There is no such account."""
 '''
 CALLERS = "src/report.py:31:    cents = ledger.total(name)\nsrc/close.py:12:    ledger.total(cash)"
-FAILED = "FAILED tests/test_report.py::test_empty_month - UnknownAccount: 'travel'\n1 failed, 47 passed"
+FAILED = (
+    "FAILED tests/test_report.py::test_empty_month - UnknownAccount: 'travel'\n1 failed, 47 passed"
+)
 ASKED = "`Ledger.total` must refuse accounts that don't exist. Look at its callers first, please."
 
 

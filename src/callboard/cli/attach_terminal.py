@@ -1,6 +1,6 @@
 """Attaches this terminal to an agent's, and says how that ended."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -9,9 +9,12 @@ from callboard.board.plate import Plate
 from callboard.cli.exit import DONE, FAILED
 from callboard.cli.format import one_line
 from callboard.cli.targets import Target
-from callboard.errors import ConflictError, NotFound, ValidationError
+from callboard.errors import ConflictError, Forbidden, NotFound, ValidationError
 from callboard.terminals.records import OwnTerminal, terminal_of
 from callboard.vendors.acp.payloads import NAME as ACP
+
+if TYPE_CHECKING:
+    from callboard.terminals.attaching import Attachment
 
 KEY: Final = "Ctrl-\\"
 """The key that leaves an agent."""
@@ -36,21 +39,26 @@ def attach_to(plate: Plate, place: Target, *, take: bool = False) -> int:
             ended = Attaching(connected, terminal).run(take=take)
     except OSError as error:
         raise NotFound(f"The agent has just ended: {error.strerror or error}.") from error
-    again = place.command("attach", plate.plate_id)
-    match ended.how:
-        case "left":
-            return _said(f"It runs on. Attach again: {again}")
-        case "ended":
-            return _said(f"It has ended, with exit code {ended.code}.")
-        case "taken":
-            return _said("Another terminal has taken it over.", FAILED)
-        case "lost":
-            return _said("The process that kept its terminal was stopped.", FAILED)
-        case "attached":
-            raise ConflictError(
-                f"Another terminal is attached to it. Leave it there with {KEY}, or take it over: "
-                f"{again} --take"
-            )
+    return _told(ended, place.command("attach", plate.plate_id))
+
+
+def _told(ended: "Attachment", again: str) -> int:
+    """Say how it ended; returns the exit code. again: the command that attaches again."""
+    if ended.how == "attached":
+        raise ConflictError(
+            f"Another terminal is attached to it. Leave it there with {KEY}, or take it over: "
+            f"{again} --take"
+        )
+    if ended.how == "refused":
+        raise Forbidden("Coding agents can't attach to agents.")
+    told = {
+        "left": f"It runs on. Attach again: {again}",
+        "ended": f"It has ended, with exit code {ended.code}.",
+        "taken": "Another terminal has taken it over.",
+        "lost": "The process that kept its terminal was stopped.",
+    }
+    click.echo(told[ended.how], err=True)
+    return DONE if ended.how in ("left", "ended") else FAILED
 
 
 def _check_has_terminal(plate: Plate, place: Target) -> None:
@@ -72,16 +80,10 @@ def _terminal(plate: Plate, place: Target) -> OwnTerminal:
     if plate.status == "closed":
         again = place.command("start", "--resume", plate.plate_id)
         raise ConflictError(f"This session has ended. Resume it: {again}")
-    pid, start = plate.terminal_process
-    found = None if pid is None else terminal_of(pid, start)
+    found = terminal_of(*plate.terminal_process)
     if found is None:
         raise NotFound(
             "This agent has a terminal of its own, so it can't be attached to. Only agents that "
             "`callboard start` started can."
         )
     return found
-
-
-def _said(text: str, code: int = DONE) -> int:
-    click.echo(text, err=True)
-    return code

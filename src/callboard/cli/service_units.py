@@ -20,6 +20,8 @@ RELAY: Final = "callboard-relay"
 _OURS: Final = "# Made by `callboard service install`."
 _OPEN_FILES: Final = 8192
 """As many as a server with a thousand readers needs; launchd's default is 256."""
+_KEEPS_AGENTS: Final = "KillMode=process"
+"""Agents that were started in the background outlive a restart."""
 _LISTENS: Final = re.compile(r"^ListenStream=127\.0\.0\.1:([0-9]+)$", re.MULTILINE)
 
 
@@ -61,6 +63,7 @@ StartLimitIntervalSec=0
 
 [Service]
 ExecStart={_line(served)}
+{_KEEPS_AGENTS}
 Restart=on-failure
 RestartSec=1
 UMask=0077
@@ -81,6 +84,7 @@ StartLimitIntervalSec=0
 
 [Service]
 ExecStart={_line(served)}
+{_KEEPS_AGENTS}
 Restart=on-failure
 RestartSec=5
 RestartPreventExitStatus={WRONG_USE} {REVOKED}

@@ -30,6 +30,8 @@ _PORTS: Final = struct.Struct("!HH")
 _REST: Final = struct.Struct("=III")
 _LENGTH: Final = 72
 _ANSWER: Final = struct.Struct("=IHHII BB2x 48x 12x II")
+_PEER: Final = struct.Struct("=iII")
+"""A Unix socket's peer: its process, user and group."""
 _ANY: Final = 0xFFFFFFFF
 _LISTEN: Final = 10
 _LOOPBACK: Final = 1
@@ -134,6 +136,11 @@ def find_in_tables(ends: Ends) -> Socket | None:
         if f"{fields[1]} {fields[2]}" in sought:
             return Socket(int(fields[7]), int(fields[9]))
     return None
+
+
+def peer_of(connected: socket.socket) -> int | None:
+    """The process that connected to a Unix socket; 0 if it isn't visible."""
+    return _PEER.unpack(connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))[0]
 
 
 def arrived_by_loopback(ours: socket.socket) -> bool:

@@ -19,6 +19,8 @@ SHOWS_CLIENTS: Final = True
 """Whether the client of a connection can be found."""
 
 _ROOT: Final = 0
+_SOL_LOCAL: Final = 0
+_LOCAL_PEERPID: Final = 2
 
 
 class MacProcess:
@@ -165,6 +167,14 @@ def _sockets(hiding: list[int] | None = None) -> Iterator[TcpSocket]:
         except PermissionError:
             if hiding is not None:
                 hiding.append(pid)
+
+
+def peer_of(connected: socket.socket) -> int | None:
+    """The process that connected to a Unix socket; 0 if it isn't known."""
+    try:
+        return connected.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID)
+    except OSError:  # It has closed the connection.
+        return 0
 
 
 def arrived_by_loopback(ours: socket.socket) -> bool:

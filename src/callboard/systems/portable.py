@@ -101,6 +101,11 @@ def is_open(file: str, inode: int) -> bool:
     return False
 
 
+def peer_of(connected: socket.socket) -> int | None:
+    """The process that connected to a Unix socket: unknown."""
+    return None
+
+
 def arrived_by_loopback(ours: socket.socket) -> bool:
     """Whether a connection from a loopback address came by the loopback device: unknown."""
     return True

@@ -20,13 +20,13 @@ LEAVES: Final = re.compile(rb"\x1c|\x1b\[92;5u|\x1b\[27;5;92~")
 _PIECE: Final = 65_536
 _ENDS: Final = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
 
-How = Literal["left", "ended", "taken", "lost", "attached"]
+How = Literal["left", "ended", "taken", "lost", "attached", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
     """How it ended: the person left, the agent ended, another terminal took it over, its process is
-    gone, or another person has it open already. code: the agent's exit code.
+    gone, another person has it open already, or agents are refused. code: the agent's exit code.
     """
 
     how: How
@@ -129,6 +129,8 @@ def _over(told: Object) -> Attachment | None:
         return Attachment("ended", as_whole(told["ended"]))
     if "taken" in told:
         return Attachment("taken")
+    if told.get("error") == "agent":
+        return Attachment("refused")
     return Attachment("attached") if told.get("error") == "attached" else None
 
 

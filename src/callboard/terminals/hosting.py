@@ -15,6 +15,7 @@ from typing import Final
 
 from callboard.events.json_values import Object
 from callboard.terminals.agent_job import AgentJob
+from callboard.terminals.callers import IsAgents
 from callboard.terminals.frames import (
     INPUT,
     OUTPUT,
@@ -46,6 +47,7 @@ class _Connection:
         self.reader = FrameReader()
         self.unsent: deque[bytes] = deque()
         self.size = 0
+        self.is_agents: bool | None = None
         self.is_stale = False
         """Whether output was dropped, because it was too slow: it needs to be drawn again."""
 
@@ -81,12 +83,16 @@ class TerminalHost:
     """One agent in a terminal, from its start to its end.
 
     listener: where people and programs connect. wakes: becomes readable when a signal arrives.
+    is_agents: recognizes connections from agents, which could answer their own dialogs here.
     """
 
-    def __init__(self, job: AgentJob, listener: socket.socket, wakes: int) -> None:
+    def __init__(
+        self, job: AgentJob, listener: socket.socket, wakes: int, is_agents: IsAgents
+    ) -> None:
         self._job = job
         self._listener = listener
         self._wakes = wakes
+        self._is_agents = is_agents
         self._screen = TerminalScreen(ROWS, COLUMNS)
         self._modes = TerminalOutput()
         self._connections: dict[int, _Connection] = {}
@@ -216,6 +222,10 @@ class TerminalHost:
 
     def _do(self, one: _Connection, told: Object) -> Object:
         what = told.get("do")
+        if one.is_agents is None:
+            one.is_agents = self._is_agents(one.socket)
+        if one.is_agents:
+            return {"error": "agent"}
         if what == "attach":
             return self._attach(one, told)
         if what == "resize" and one is self._attached:

@@ -93,8 +93,10 @@ def own_terminals(folder: Path | None = None) -> list[OwnTerminal]:
     return found
 
 
-def terminal_of(pid: int, start: str | None = None) -> OwnTerminal | None:
+def terminal_of(pid: int | None, start: str | None = None) -> OwnTerminal | None:
     """The terminal that a process runs in: as its agent, or as a child process of it."""
+    if pid is None:
+        return None
     if start is not None and not is_alive(pid, start):
         return None
     line = {(one.pid, one.start) for one in ancestors(pid)}

@@ -14,6 +14,7 @@ from callboard.disk.private import make_own_folder
 from callboard.events.json_values import Object, as_list, as_text
 from callboard.systems.processes import started_at
 from callboard.terminals.agent_job import AgentJob
+from callboard.terminals.callers import agents_callers
 from callboard.terminals.hosting import COLUMNS, ROWS, TerminalHost
 from callboard.terminals.records import OwnTerminal, remove_record, socket_for, write_record
 
@@ -53,7 +54,7 @@ def keep(given: Object, tell: Callable[[Told], None]) -> None:
     report_to_board(
         hooks, "/plates/register", terminal, **({"session_id": session} if session else {})
     )
-    host = TerminalHost(job, listener, wakes)
+    host = TerminalHost(job, listener, wakes, agents_callers(folder))
     signal.signal(signal.SIGTERM, lambda number, frame: host.end())
     job.let_go()
     tell({"id": id, "pid": terminal.pid, "start": terminal.start})

@@ -14,6 +14,7 @@ from callboard.board.hosts import local_host
 from callboard.board.plate import Plate
 from callboard.clock import Clock
 from callboard.errors import CallboardError, NotFound
+from callboard.systems.processes import ancestors
 from callboard.terminals.records import own_terminals, terminal_of
 from callboard.tui.text import home_path, one_line
 from callboard.vendors.agents import VENDORS
@@ -26,6 +27,7 @@ _ENDINGS: Final = {
     "ended": "The agent has ended.",
     "taken": "Another terminal has taken it over.",
     "lost": "The process that kept its terminal was stopped.",
+    "refused": "Coding agents can't attach to agents.",
 }
 
 
@@ -50,13 +52,14 @@ class BackgroundTerminals:
         self._pids: set[int] = set()
 
     def runs(self, plate: Plate) -> bool:
-        """Whether a plate's agent does. Attaching finds out about its child processes, too."""
-        if plate.pid is None or plate.status == "closed" or plate.host not in ("", local_host().id):
+        """Whether a plate's agent does, itself or as a child process."""
+        pid, _ = plate.terminal_process
+        if pid is None or plate.status == "closed" or plate.host not in ("", local_host().id):
             return False
         now = self._clock.monotonic()
         if now - self._looked_at >= _LOOK_EVERY:
             self._pids, self._looked_at = {one.pid for one in own_terminals()}, now
-        return plate.pid in self._pids or plate.client_pid in self._pids
+        return bool(self._pids) and any(one.pid in self._pids for one in ancestors(pid))
 
 
 def attach_here(plate: Plate) -> str:
@@ -66,7 +69,7 @@ def attach_here(plate: Plate) -> str:
     from callboard.terminals.link import connection
     from callboard.terminals.persons_terminal import PersonsTerminal
 
-    own = None if plate.pid is None else terminal_of(plate.pid, plate.proc_start)
+    own = terminal_of(*plate.terminal_process)
     if own is None:
         raise NotFound("This agent doesn't run in a terminal of Callboard.")
     sys.stdout.write("Attaching. Ctrl-\\ leaves the agent; it runs on.\r\n")

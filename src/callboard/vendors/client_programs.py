@@ -21,6 +21,11 @@ _USUAL_FOLDERS: Final = (
     "~/.volta/bin", "~/bin", "/usr/local/bin",
 )  # fmt: skip
 """Where installers put programs. A service's own path often lacks them."""
+_OF_SERVERS: Final = frozenset({
+    "CALLBOARD_NOTIFY", "CREDENTIALS_DIRECTORY", "LISTEN_FDNAMES", "LISTEN_FDS", "LISTEN_PID",
+    "NOTIFY_SOCKET", "PGPASSWORD", "WATCHDOG_PID", "WATCHDOG_USEC",
+})  # fmt: skip
+"""Variables with a server's secrets, or with which it talks to its service manager."""
 _PASSWORD: Final = re.compile(r"postgres(ql)?://", re.IGNORECASE)
 
 
@@ -131,8 +136,8 @@ def search_path(env: Mapping[str, str]) -> str:
 
 
 def without_secrets(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment without another agent's session, and without what opens our server."""
-    kept = clean(env)
+    """The environment without another agent's session, and without what only a server needs."""
+    kept = {name: value for name, value in clean(env).items() if name not in _OF_SERVERS}
     if _PASSWORD.match(kept.get("CALLBOARD_DB", "")):
         del kept["CALLBOARD_DB"]
     return kept

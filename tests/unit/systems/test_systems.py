@@ -1,5 +1,6 @@
 """What every system has to provide. All of their modules are asked the same here, on Linux."""
 
+import errno
 import os
 import signal
 import socket
@@ -8,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.darwin import FakeCalls, FakeQueues
@@ -189,3 +190,25 @@ def test_a_lineage_goes_up_to_the_first_process(child):
     child.kill()
     child.wait()
     assert lineage_of(child.pid) is None
+
+
+class MacSocket:
+    """A Unix socket whose peer a Mac names, unless that has closed it."""
+
+    def __init__(self, peer: int | None) -> None:
+        self.peer = peer
+
+    def getsockopt(self, level: int, option: int) -> int:
+        assert (level, option) == (0, 2)
+        if self.peer is None:
+            raise OSError(errno.ENOTCONN, "Socket is not connected")
+        return self.peer
+
+
+def test_the_process_that_connected_to_a_socket_is_known():
+    ours, theirs = socket.socketpair(socket.AF_UNIX)
+    with ours, theirs:
+        assert linux.peer_of(ours) == os.getpid()
+        assert portable.peer_of(ours) is None
+    assert macos.peer_of(cast("Any", MacSocket(123))) == 123
+    assert macos.peer_of(cast("Any", MacSocket(None))) == 0
