@@ -13,6 +13,7 @@ from callboard.systems.processes import started_at
 COMMANDS = (
     ("start", "claude", "--cwd=/", "Look around"),
     ("start", "--resume=PLATE"),
+    ("start", "acp", "--", "sleep", "60"),
     ("stop", "PLATE"),
     ("attach", "PLATE"),
     ("transcript", "PLATE"),

@@ -7,6 +7,7 @@ from callboard.board.hook_folders import hooks_folder, make_folders
 from callboard.board.plate import Plate
 from callboard.board.protocol import Board
 from callboard.board.starting import StartedPlate
+from callboard.cli.person import STARTS, ask_as_person
 from callboard.cli.relay_place import relay_folder
 from callboard.cli.targets import Database, Target
 from callboard.errors import ConflictError, HostTimedOut, ValidationError
@@ -22,10 +23,9 @@ def start_here(
     place: Target, words: tuple[str, ...], folder: Path, prompt: str | None, resumed: str | None
 ) -> StartedPlate:
     """Start an agent with this command on this machine."""
-    hooks, session = _hooks(place), None
+    hooks = _hooks(place)
     make_folders(hooks)
-    if resumed is not None:
-        session = place.ask(lambda board: _session_of(board, resumed))
+    session = ask_as_person(place, STARTS, lambda board: _session_of(board, resumed))
     started = start_acp(AcpStart(words, folder, hooks, prompt, session))
 
     async def plate_of(board: Board) -> Plate:
@@ -42,8 +42,10 @@ def start_here(
     return StartedPlate(place.ask(plate_of))
 
 
-async def _session_of(board: Board, resumed: str) -> str:
+async def _session_of(board: Board, resumed: str | None) -> str | None:
     """The session of a plate, or the one that was named. ConflictError if it is still running."""
+    if resumed is None:
+        return None
     plates = await board.plates.all(dismissed=True)
     of_plate = [one for one in plates if resumed in (one.plate_id, one.session_id)]
     if any(one.status != "closed" for one in of_plate):

@@ -1,19 +1,33 @@
 """Whether a person runs this command, or a coding agent."""
 
 import os
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
 
 from callboard.board.agent_processes import AgentProcess, agent_process, is_agents
 from callboard.board.protocol import Board
+from callboard.cli.targets import Target
 from callboard.errors import Forbidden
 from callboard.systems.processes import ancestors
 from callboard.vendors.claude.launching import MARK
+
+T = TypeVar("T")
 
 READS: Final = "read conversations"
 REVIEWS: Final = "read what agents changed"
 STARTS: Final = "start agents"
 STOPS: Final = "stop agents"
 ATTACHES: Final = "attach to agents"
+
+
+def ask_as_person(place: Target, what: str, work: Callable[[Board], Awaitable[T]]) -> T:
+    """Do something on a board unless a coding agent runs this command: see `check_person`."""
+
+    async def checked(board: Board) -> T:
+        await check_person(board, what)
+        return await work(board)
+
+    return place.ask(checked)
 
 
 async def check_person(board: Board, what: str) -> None:

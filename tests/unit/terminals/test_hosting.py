@@ -280,10 +280,8 @@ def test_an_agent_gets_no_secrets_of_the_server(terminals: OwnTerminals):
         "PGPASSWORD": "hidden",
     }
     own = terminals.start(env=without_secrets({**os.environ, **secrets, "EDITOR": "ed"}))
-    entries = dict(
-        entry.partition("=")[::2]
-        for entry in Path(f"/proc/{own.pid}/environ").read_text("utf-8").split("\0")
-    )
+    told = Path(f"/proc/{own.pid}/environ").read_text("utf-8").split("\0")
+    entries = {name: value for name, _, value in (entry.partition("=") for entry in told)}
     assert secrets.keys() & entries.keys() == set()
     assert entries["EDITOR"] == "ed"
     host = Path(f"/proc/{own.host_pid}/environ").read_text("utf-8")

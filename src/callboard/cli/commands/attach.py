@@ -2,12 +2,10 @@
 
 import click
 
-from callboard.board.plate import Plate
-from callboard.board.protocol import Board
 from callboard.cli import options
 from callboard.cli.attach_terminal import attach_to
 from callboard.cli.lookup import find_plate
-from callboard.cli.person import ATTACHES, check_person
+from callboard.cli.person import ATTACHES, ask_as_person
 from callboard.cli.targets import Target
 
 
@@ -21,9 +19,5 @@ def command(plate: str, take: bool, place: Target, as_json: bool) -> int:
     Everything you type goes to the agent, except control and backslash, which leaves it. It runs
     on, and can be attached to again. One terminal at a time can be attached.
     """
-
-    async def find(board: Board) -> Plate:
-        await check_person(board, ATTACHES)
-        return await find_plate(board, place, plate)
-
-    return attach_to(place.ask(find), place, take=take)
+    found = ask_as_person(place, ATTACHES, lambda board: find_plate(board, place, plate))
+    return attach_to(found, place, take=take)

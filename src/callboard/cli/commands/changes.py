@@ -12,7 +12,7 @@ from callboard.board.protocol import Board
 from callboard.cli import options
 from callboard.cli.conversation import find_plate
 from callboard.cli.format import ago, one_line
-from callboard.cli.person import REVIEWS, check_person
+from callboard.cli.person import REVIEWS, ask_as_person
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
@@ -83,7 +83,6 @@ def command(typed: _Typed) -> None:
     """
 
     async def show(board: Board) -> None:
-        await check_person(board, REVIEWS)
         plate = await _found(board, typed)
         if typed.file is None:
             found = await board.changes.list(plate.plate_id, since=typed.since)
@@ -92,7 +91,7 @@ def command(typed: _Typed) -> None:
         file = await _file(board, plate, typed.file, typed.since)
         return print_json([file.to_wire()]) if typed.as_json else _print_diff(file)
 
-    typed.place.ask(show)
+    ask_as_person(typed.place, REVIEWS, show)
 
 
 async def _found(board: Board, typed: _Typed) -> Plate:

@@ -10,7 +10,7 @@ from callboard.board.starting import StartedPlate
 from callboard.cli import options
 from callboard.cli.attach_terminal import attach_to
 from callboard.cli.format import one_line
-from callboard.cli.person import STARTS, check_person
+from callboard.cli.person import STARTS, ask_as_person
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Database, Target
@@ -55,7 +55,6 @@ def command(  # noqa: PLR0913 - one for each option
     folder = str(Path(cwd).expanduser().absolute()) if cwd is not None and host is None else cwd
 
     async def start(board: Board) -> StartedPlate:
-        await check_person(board, STARTS)
         start = board.starting.start
         if resume is None or folder is not None:
             where = folder or _here(host)
@@ -67,7 +66,7 @@ def command(  # noqa: PLR0913 - one for each option
                 raise
             return await start(agent, folder=_here(host), prompt=prompt, host=host, resume=resume)
 
-    started = place.ask(start)
+    started = ask_as_person(place, STARTS, start)
     _say(started, place, as_json=as_json)
     return attach_to(started.plate, place) if attach else None
 

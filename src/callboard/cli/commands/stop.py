@@ -6,7 +6,7 @@ from callboard.board.plate import Plate
 from callboard.board.protocol import Board
 from callboard.cli import options
 from callboard.cli.lookup import find_plate
-from callboard.cli.person import STOPS, check_person
+from callboard.cli.person import STOPS, ask_as_person
 from callboard.cli.printing import print_result
 from callboard.cli.targets import Target
 from callboard.vendors.acp.payloads import NAME as ACP
@@ -22,10 +22,9 @@ def command(plate: str, place: Target, as_json: bool) -> None:
     """
 
     async def stop(board: Board) -> Plate:
-        await check_person(board, STOPS)
         return await board.starting.stop((await find_plate(board, place, plate)).plate_id)
 
-    found = place.ask(stop)
+    found = ask_as_person(place, STOPS, stop)
     again = place.command("start", "--resume", found.plate_id)
     if found.agent == ACP:
         again = place.command("start", ACP, "--resume", found.plate_id, "--", "COMMAND")
