@@ -17,6 +17,7 @@ from tests.browser.looks import KEPT
 from tests.browser.people import Person, at_a_browser
 from tests.browser.story import answer, wait_until
 from tests.browser.test_settings import become_admin
+from tests.browser.usages import use_for_a_month
 from tests.held_hooks import bash, hook, living_agent
 from tests.relays import RelayProcess, printed, relaying
 from tests.servers import Server, serving
@@ -119,6 +120,20 @@ async def test_every_picture(browser: Browser, tmp_path: Path):
                     await person.visit(picture.path.format(**ids))
                     await expect(person.page.get_by_role("main")).to_contain_text(picture.says)
                     await take(person, f"{name}-{scheme}")
+
+
+async def test_picture_of_usage(browser: Browser, tmp_path: Path):
+    await use_for_a_month(tmp_path / "x.db")
+    async with serving(tmp_path / "x.db") as server:
+        async with server.client() as http:
+            (await http.put("/usage/budget", json={"daily": 20})).raise_for_status()
+        for scheme in SCHEMES:
+            async with at_a_browser(browser, server, color_scheme=scheme) as person:
+                await person.page.set_viewport_size({"width": 1280, "height": 1040})
+                await person.visit("usage")
+                await person.sees(re.compile("spent today"))
+                await expect(person.page.get_by_role("row")).not_to_have_count(0)
+                await take(person, f"usage-{scheme}")
 
 
 async def work(relay: RelayProcess, project: str, prompt: str) -> None:

@@ -21,6 +21,7 @@ const PlatePage = lazily(() => import('./board/PlatePage').then((m) => m.PlatePa
 const SessionPage = lazily(() => import('./session/SessionPage').then((m) => m.SessionPage))
 const SettingsPage = lazily(() => import('./settings/SettingsPage').then((m) => m.SettingsPage))
 const SessionsPage = lazily(() => import('./sessions/SessionsPage').then((m) => m.SessionsPage))
+const UsagePage = lazily(() => import('./usage/UsagePage').then((m) => m.UsagePage))
 const WorkersPage = lazily(() => import('./workers/WorkersPage').then((m) => m.WorkersPage))
 const WorkflowPage = lazily(() => import('./workflows/WorkflowPage').then((m) => m.WorkflowPage))
 const WorkflowsPage = lazily(() => import('./workflows/WorkflowsPage').then((m) => m.WorkflowsPage))
@@ -75,6 +76,8 @@ function Page({ route }: { readonly route: Route }) {
       return <BoardPage />
     case 'plate':
       return <PlatePage key={route.id} id={route.id} />
+    case 'usage':
+      return <UsagePage />
     case 'workers':
       return <WorkersPage />
     case 'people':

@@ -30,6 +30,7 @@ export {
   useWorkflowStats,
 } from './hooks/useStatistics.js'
 export { useText } from './hooks/useText.js'
+export { type UseBudgetResult, useBudget, useUsage } from './hooks/useUsage.js'
 export { type UseWorkersResult, useWorkers } from './hooks/useWorkers.js'
 export { type UseWorkflowResult, useWorkflow } from './hooks/useWorkflow.js'
 export { useWorkflowActions, type WorkflowActionsResult } from './hooks/useWorkflowActions.js'

@@ -1,5 +1,6 @@
 import { act, renderHook, waitFor } from '@testing-library/react'
 import { describe, expect, inject, it } from 'vitest'
+import { withUsage } from '../src/client/conversation'
 import {
   type ConversationItem,
   type ConversationPage,
@@ -136,5 +137,37 @@ describe('mergeConversation', () => {
     const first = mergeConversation(null, pageOf([told('a', 'One'), told('b', 'Two')], null, '2'))
     const next = mergeConversation(first, pageOf([told('a', 'One more')], '2', '3'))
     expect(next.items.map(({ text }) => text)).toEqual(['One more', 'Two'])
+  })
+})
+
+describe('withUsage', () => {
+  const used = (call: string, cost: number | null = null) =>
+    ({
+      ...{ model: 'm', inputTokens: 5, outputTokens: 3, cacheReadTokens: 0 },
+      ...{ cacheWriteTokens: 0, longCacheWriteTokens: 0, cost, call },
+    }) as const
+  const says = (id: string, usage: ReturnType<typeof used> | null = null): ConversationItem => ({
+    ...told(id, id),
+    ...{ kind: 'reply', author: 'model', usage },
+  })
+  const apart = (id: string, call: string): ConversationItem => ({
+    ...told(id, ''),
+    ...{ kind: 'usage', author: 'model', usage: used(call) },
+  })
+
+  it('gives what a call took to the message before it', () => {
+    const asked: ConversationItem = { ...told('p', 'Go'), author: 'person' }
+    const items = [asked, apart('u0', 'c0'), says('a'), apart('u1', 'c1')]
+    const steps = withUsage(items)
+    expect(steps.map(({ id, usage }) => [id, usage?.call])).toEqual([
+      ['p', undefined],
+      ['a', 'c1'],
+    ])
+    expect(withUsage(items)[1]).toBe(steps[1])
+  })
+
+  it('has a call once, with its last message', () => {
+    const steps = withUsage([says('a', used('c')), says('b', used('c', 0.5))])
+    expect(steps.map(({ usage }) => usage?.cost ?? null)).toEqual([null, 0.5])
   })
 })

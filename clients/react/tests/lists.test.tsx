@@ -5,11 +5,13 @@ import {
   Claimed,
   NotFound,
   SessionNotFound,
+  useBudget,
   useHosts,
   useInbox,
   useInteraction,
   useSession,
   useSessions,
+  useUsage,
   useWorkers,
   useWorkflows,
 } from '../src/index'
@@ -131,5 +133,33 @@ describe('the others', () => {
     expect(server?.alive).toBe(true)
     expect(server?.workflows.map((one) => one.name)).toContain('trip')
     await expect(client().getWorkers('nowhere')).rejects.toThrow(SessionNotFound)
+  })
+})
+
+describe('useUsage', () => {
+  it('reports tokens by day and by what they were for', async () => {
+    const query = { days: 7, split: 'model', utcOffset: 60 } as const
+    const { result } = renderHook(() => useUsage(query), { wrapper: page() })
+    await waitFor(() => expect(result.current.data?.rows).toHaveLength(7))
+    expect(result.current.data).toMatchObject({ by: 'day', days: 7, limited: false })
+    expect(result.current.data?.pricesDate).toMatch(/^\d{4}-\d\d-\d\d$/)
+    const other = { by: 'project', stream: 'nowhere' } as const
+    const one = renderHook(() => useUsage(other), { wrapper: page() })
+    await waitFor(() => expect(one.result.current.data?.rows).toEqual([]))
+    await expect(client().getUsage({ days: 0 })).rejects.toThrow('days')
+  })
+})
+
+describe('useBudget', () => {
+  it('sets the budget and takes it away', async () => {
+    const { result } = renderHook(() => useBudget(), { wrapper: page() })
+    await waitFor(() => expect(result.current.budget).toMatchObject({ daily: null, limit: null }))
+    await act(() => result.current.setBudget(1000.5, 120))
+    await waitFor(() =>
+      expect(result.current.budget).toMatchObject({ daily: 1000.5, limit: 1000.5, utcOffset: 120 }),
+    )
+    await expect(act(() => result.current.setBudget(-1))).rejects.toThrow('daily')
+    await act(() => result.current.setBudget(null))
+    await waitFor(() => expect(result.current.budget?.daily).toBeNull())
   })
 })

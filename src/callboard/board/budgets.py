@@ -22,7 +22,7 @@ from callboard.errors import (
 from callboard.events import usage
 from callboard.events.authors import By, authored
 from callboard.events.envelope import Json, NewEvent
-from callboard.events.json_values import as_object, as_text, as_whole
+from callboard.events.json_values import as_object, as_text
 from callboard.events.shapes import Shape
 from callboard.ids import event_id, keyed_id
 from callboard.interactions.records import Interaction
@@ -32,6 +32,7 @@ from callboard.state.statistics import DAY_MS, Period
 MOST_DAILY: Final = 1_000_000.0
 """The largest budget, in US dollars a day."""
 _STREAM: Final = "budget:daily"
+_PREFIX: Final = "budget:"
 _START: Final = "Agents have spent"
 _CONTINUE: Final = "Continue, and don't ask again today"
 _NAMED: Final = 3
@@ -140,16 +141,18 @@ class Budgets:
 
     async def _ask(self, day: str, setting: _Setting, raises: int, period: Period) -> None:
         daily, spent = setting.daily or 0.0, await self._spent(period)
-        raised = f", raised to {dollars(daily * (1 + raises))} for today" if raises else ""
+        cost, limit = spent.cost or 0.0, daily * (1 + raises)
+        raised = f", raised to {dollars(limit)} for today" if raises else ""
         more = " Tokens without a known price are not included." if spent.unpriced_tokens else ""
+        key = _key(day, setting.number, raises)
         await self._people.ask(
             type="choice",
-            prompt=f"{_START} {dollars(spent.cost or 0.0)} today ({day}). The daily budget is "
-            f"{dollars(daily)}{raised}.{more}\n\n{await self._largest(period)}\n\n"
+            prompt=f"{_START} {dollars(cost)} today. The daily budget is {dollars(daily)}{raised}."
+            f"\n\n{await self._largest(period)}{more}\n\n"
             "Nothing was stopped: agents continue until you stop them.",
             options=[_CONTINUE, _raise_option(daily, raises), "I will stop agents myself"],
-            config={"budget": {"day": day, "setting": setting.number, "raises": raises}},
-            key=_key(day, setting.number, raises),
+            config={"budget": {"day": day, "limit": limit, "spent": cost, "key": key}},
+            key=key,
         )
 
     async def _asked(self, day: str, setting: _Setting) -> _Asked:
@@ -165,12 +168,12 @@ class Budgets:
 
     async def _withdraw_others(self, day: str, setting: _Setting) -> None:
         """Withdraw open questions of other days and of earlier budgets."""
+        current = "" if setting.daily is None else _key(day, setting.number)
         for one in await self._people.find(status="pending", type="choice", q=_START):
-            told = as_object(as_object(one.config).get("budget"))
-            which = as_text(told.get("day")), as_whole(told.get("setting"))
+            key = as_text(as_object(as_object(one.config).get("budget")).get("key"))
             # Other programs can ask questions that look like ours, but not with our ids.
-            is_ours = one.id == _id(*which, as_whole(told.get("raises")))
-            if is_ours and (which != (day, setting.number) or setting.daily is None):
+            is_ours = key.startswith(_PREFIX) and one.id == keyed_id("standalone", key)
+            if is_ours and not (current and key.startswith(current)):
                 with contextlib.suppress(ConflictError, NotFound):
                     await self._people.cancel(one.id, error="It no longer applies.")
 
@@ -190,8 +193,7 @@ class Budgets:
         spent.sort(key=lambda one: one[1], reverse=True)
         named = [f"{_place(*where)} {dollars(cost)}" for where, cost in spent[:_NAMED] if cost]
         more = len([cost for _, cost in spent[_NAMED:] if cost])
-        rest = [f"{more} more"] if more else []
-        return f"Spent on: {', '.join([*named, *rest])}."
+        return f"Spent on: {', '.join(named)}{f' and {more} more' if more else ''}."
 
     async def _setting(self) -> _Setting:
         head = await self._log.head(_STREAM)
@@ -239,8 +241,9 @@ def _answer(asked: Interaction) -> Json:
     return as_object(asked.response).get("value")
 
 
-def _key(day: str, setting: int, raises: int) -> str:
-    return f"budget:{day}:{setting}:{raises}"
+def _key(day: str, setting: int, raises: int | None = None) -> str:
+    """What identifies a question; without `raises`, the start of all of a day."""
+    return f"{_PREFIX}{day}:{setting}:{'' if raises is None else raises}"
 
 
 def _id(day: str, setting: int, raises: int) -> str:

@@ -50,8 +50,8 @@ async def test_nothing_is_asked_until_it_is_spent(board: Callboard):
     assert (await board.usage.budget()).interaction_id is None
     await spend(board, 0.01)
     [asked] = await open_questions(board)
-    assert asked.prompt.startswith("Agents have spent $10.00 today (")
-    assert "The daily budget is $10.00.\n\nSpent on: workflows $10.00." in asked.prompt
+    assert asked.prompt.startswith("Agents have spent $10.00 today. ")
+    assert "The daily budget is $10.00.\n\nSpent on: workflows $10.00.\n" in asked.prompt
     assert "Nothing was stopped" in asked.prompt
     assert (await board.usage.budget()).interaction_id == asked.id
 
@@ -110,11 +110,15 @@ async def test_questions_that_no_longer_apply_are_withdrawn(board: Callboard):
 
 
 async def test_a_question_that_only_looks_like_it_is_left_alone(board: Callboard):
-    config = {"budget": {"day": "2020-01-01", "setting": 1, "raises": 0}}
     prompt = "Agents have spent a day on this. Continue?"
-    asked = await board.people.ask(type="choice", prompt=prompt, options=["yes"], config=config)
+    asked = [
+        await board.people.ask(
+            type="choice", prompt=prompt, options=["yes"], config={"budget": {"key": key}}
+        )
+        for key in ("budget:2020-01-01:1:0", 5)
+    ]
     await board.usage.set_budget(1.0)
-    assert await open_questions(board) == [asked]
+    assert await open_questions(board) == asked
 
 
 async def test_several_servers_ask_once():

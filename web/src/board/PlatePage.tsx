@@ -1,6 +1,8 @@
-import { useBoard, useHosts, usePlateEvents } from '@callboard/react'
+import { useBoard, useHosts, usePlateEvents, useUsage } from '@callboard/react'
 import { useEffect, useMemo } from 'react'
+import { short } from '../charts/period'
 import { Ago } from '../parts/Ago'
+import { dollars, tokensOf } from '../parts/amounts'
 import { Empty } from '../parts/Empty'
 import { BackIcon, PinIcon } from '../parts/icons'
 import { Problem } from '../parts/Problem'
@@ -22,6 +24,9 @@ import { PlateViews } from './PlateViews'
 import { TodoBar } from './TodoBar'
 import { text } from './text'
 import { Unreachable } from './Unreachable'
+
+/** The longest period for which usage is reported. */
+const MOST_DAYS = 365
 
 /** One plate: what it asks, what it is, and everything that happened to it. */
 export function PlatePage({ id }: { readonly id: string }) {
@@ -106,7 +111,17 @@ function useLastAnswer(plateId: string): string | null {
   }, [events])
 }
 
+/** What the agent has used so far; null if that isn't known. */
+function useUsed(plateId: string): string | null {
+  const { data } = useUsage({ days: MOST_DAYS, by: 'model', stream: plateId })
+  const total = data?.total
+  const tokens = total ? tokensOf(total) : 0
+  if (!total || tokens === 0) return null
+  return text.facts.tokens(short(tokens), total.cost === null ? null : dollars(total.cost))
+}
+
 function Facts({ plate }: { readonly plate: Plate }) {
+  const used = useUsed(plate.plateId)
   const facts: ReadonlyArray<[string, string | null]> = [
     [text.facts.project, plate.projectPath],
     [text.facts.branch, plate.gitBranch],
@@ -115,6 +130,7 @@ function Facts({ plate }: { readonly plate: Plate }) {
     [text.facts.error, plate.error],
     [text.facts.lastTool, plate.lastTool],
     [text.facts.model, plate.model],
+    [text.facts.used, used],
     [text.facts.session, plate.sessionId],
     [text.facts.host, plate.hostName],
     [text.facts.process, plate.pid === null ? null : String(plate.pid)],

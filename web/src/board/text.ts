@@ -126,6 +126,9 @@ export const text = {
     error: 'Error',
     lastTool: 'Last tool',
     model: 'Model',
+    used: 'Used so far',
+    tokens: (tokens: string, cost: string | null) =>
+      cost ? `${tokens} tokens, ${cost}` : `${tokens} tokens`,
     session: 'Session',
     host: 'Host',
     process: 'Process',

@@ -1,30 +1,24 @@
-import type { DayOfRuns } from '@callboard/react'
-
-/** How a run can stand, from the bottom of a bar to its top. */
-export const OUTCOMES = ['completed', 'active', 'cancelled', 'failed'] as const
-
-export function total({ completed, failed, cancelled, active }: DayOfRuns): number {
-  return completed + failed + cancelled + active
-}
-
-interface BarProps {
-  readonly day: DayOfRuns
+interface Props {
+  /** From the bottom to the top. */
+  readonly values: ReadonlyArray<number>
+  /** The colour of each. */
+  readonly tones: ReadonlyArray<string>
   readonly most: number
   readonly x: number
   readonly width: number
 }
 
-/** One day's runs, stacked by how they stand. */
-export function Bar({ day, most, x, width }: BarProps) {
+/** One column of values on top of each other. */
+export function Bar({ values, tones, most, x, width }: Props) {
   let top = 100
-  return OUTCOMES.map((outcome) => {
-    const height = (day[outcome] / most) * 100
+  return values.map((value, place) => {
+    const height = (value / most) * 100
     top -= height
     if (height === 0) return null
     return (
       <rect
-        key={outcome}
-        className={`chart__bar chart__bar--${outcome}`}
+        key={tones[place]}
+        className={`chart__bar chart__bar--${tones[place]}`}
         x={`${x}%`}
         width={`${width}%`}
         y={`${top}%`}

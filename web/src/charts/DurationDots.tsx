@@ -1,5 +1,6 @@
 import type { RecentRun, Spread } from '@callboard/react'
 import { length } from '../parts/times'
+import { Level } from './Level'
 import { heights } from './scale'
 import { text } from './text'
 
@@ -39,16 +40,5 @@ export function DurationDots({ runs, duration }: Props) {
         </svg>
       </div>
     </div>
-  )
-}
-
-function Level({ at, says }: { readonly at: number; readonly says: string }) {
-  return (
-    <g className="chart__level">
-      <line x1="0" x2="100%" y1={`${100 - at}%`} y2={`${100 - at}%`} />
-      <text x="4" y={`${100 - at}%`} dy="-4">
-        {says}
-      </text>
-    </g>
   )
 }

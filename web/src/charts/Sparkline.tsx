@@ -1,5 +1,6 @@
 import type { DayOfRuns } from '@callboard/react'
-import { Bar, total } from './Bar'
+import { Bar } from './Bar'
+import { counts, OUTCOMES, total } from './runs'
 
 /** Runs per day in the height of a line; the numbers beside it say the rest. */
 export function Sparkline({ days }: { readonly days: ReadonlyArray<DayOfRuns> }) {
@@ -8,7 +9,14 @@ export function Sparkline({ days }: { readonly days: ReadonlyArray<DayOfRuns> })
   return (
     <svg className="sparkline" aria-hidden="true">
       {days.map((day, place) => (
-        <Bar key={day.day} day={day} most={most} x={place * step} width={step * 0.7} />
+        <Bar
+          key={day.day}
+          values={counts(day)}
+          tones={OUTCOMES}
+          most={most}
+          x={place * step}
+          width={step * 0.7}
+        />
       ))}
     </svg>
   )

@@ -2,6 +2,9 @@ import { plural } from '../parts/plural'
 
 /** What a person reads in charts. */
 export const text = {
+  table: 'Show as a table',
+  day: 'Day',
+  inWords: (column: string, values: ReadonlyArray<string>) => `${column}: ${values.join(', ')}`,
   outcomes: {
     completed: 'Completed',
     failed: 'Failed',
@@ -11,12 +14,9 @@ export const text = {
   runs: {
     summary: (runs: number, days: number) =>
       `${plural(runs, 'run')} in the last ${plural(days, 'day')}`,
-    day: (day: string, counts: ReadonlyArray<string>) => `${day}: ${counts.join(', ')}`,
     count: (count: number, outcome: string) =>
       `${count.toLocaleString('en')} ${outcome.toLowerCase()}`,
     none: 'no runs',
-    table: 'Show as a table',
-    dayTitle: 'Day',
     most: (count: number) => count.toLocaleString('en'),
   },
   durations: {

@@ -50,7 +50,6 @@ export const text = {
     input: (count: string) => `${count} in`,
     output: (count: string) => `${count} out`,
     cached: (count: string) => `${count} cached`,
-    cost: (cost: string) => `$${cost}`,
   },
   search: {
     label: 'Search this conversation',

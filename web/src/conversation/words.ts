@@ -1,5 +1,6 @@
 import type { ConversationItem, TokenUsage } from '@callboard/react'
 import { briefOf } from '../asks/tools'
+import { dollars } from '../parts/amounts'
 import { firstLine, onOneLine } from '../parts/visible'
 import { text } from './text'
 
@@ -36,7 +37,7 @@ export function usageOf(usage: TokenUsage): string {
     inputTokens + cached > 0 && text.usage.input(short(inputTokens + cached)),
     cached > 0 && text.usage.cached(short(cached)),
     outputTokens > 0 && text.usage.output(short(outputTokens)),
-    cost !== null && text.usage.cost(cost.toFixed(cost < 0.1 ? 3 : 2)),
+    cost !== null && dollars(cost),
   ]
     .filter(Boolean)
     .join(' · ')

@@ -14,9 +14,13 @@ export function askerOf(question: Interaction): string {
     return ask.cwd ? text.row.where(agent, lastPart(ask.cwd)) : agent
   }
   const { workflow, sessionTitle, phase } = question
-  if (!workflow) return text.row.standalone
+  if (!workflow) return isAboutBudget(question) ? text.row.budget : text.row.standalone
   return [workflow, sessionTitle ?? phase]
     .flatMap((part) => part ?? [])
     .map(visible)
     .join(' · ')
+}
+
+function isAboutBudget({ config }: Interaction): boolean {
+  return typeof config === 'object' && config !== null && 'budget' in config
 }

@@ -91,6 +91,7 @@ export const text = {
     subagent: (name: string, agent: string) => `subagent ${name} of ${agent}`.replace('  ', ' '),
     where: (agent: string, folder: string) => `${agent} in ${folder}`,
     standalone: 'Asked via API',
+    budget: 'Daily budget',
   },
 
   bulk: {

@@ -49,6 +49,13 @@ export const HostIcon = drawing(
     <path d="M5.5 13.5h5" />
   </>,
 )
+export const UsageIcon = drawing(
+  'UsageIcon',
+  <>
+    <path d="M2 13.5h12" />
+    <path d="M4 11V8.5M8 11V3M12 11V6" strokeWidth="2" />
+  </>,
+)
 export const WorkersIcon = drawing(
   'WorkersIcon',
   <>

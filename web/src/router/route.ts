@@ -10,6 +10,7 @@ export type Route =
   | { readonly page: 'workflow'; readonly name: string }
   | { readonly page: 'board' }
   | { readonly page: 'plate'; readonly id: string }
+  | { readonly page: 'usage' }
   | { readonly page: 'workers' }
   | { readonly page: 'people' }
   | { readonly page: 'settings' }
@@ -39,6 +40,7 @@ const PAGES: ReadonlyMap<string, At> = new Map<string, At>([
   ['compare', (left, right) => (left && right ? { page: 'compare', left, right } : null)],
   ['workflows', (name) => (name ? { page: 'workflow', name } : { page: 'workflows' })],
   ['board', (id) => (id ? { page: 'plate', id } : { page: 'board' })],
+  ['usage', () => ({ page: 'usage' })],
   ['workers', () => ({ page: 'workers' })],
   ['people', () => ({ page: 'people' })],
   ['settings', () => ({ page: 'settings' })],
@@ -70,6 +72,7 @@ export const to = {
   workflows: () => '/workflows',
   workflow: (name: string) => `/workflows/${encodeURIComponent(name)}`,
   board: () => '/board',
+  usage: () => '/usage',
   workers: () => '/workers',
   people: () => '/people',
   settings: () => '/settings',

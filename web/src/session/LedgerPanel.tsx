@@ -1,18 +1,22 @@
+import { useUsage } from '@callboard/react'
 import { useMemo, useState } from 'react'
+import { dollars } from '../parts/amounts'
 import { length } from '../parts/times'
 import { onOneLine } from '../parts/visible'
 import type { SerializedEvent } from '../server/types'
-import { ledgerOf, type Share } from './ledger'
+import { type Ledger, ledgerOf, type Share } from './ledger'
 import { text } from './text'
 
 interface Props {
+  readonly sessionId: string
   readonly events: ReadonlyArray<SerializedEvent>
   readonly position: number
 }
 
 /** What the session cost and where the time went. */
-export function LedgerPanel({ events, position }: Props) {
+export function LedgerPanel({ sessionId, events, position }: Props) {
   const ledger = useMemo(() => ledgerOf(events, position), [events, position])
+  const price = usePrice(sessionId, ledger)
   const [all, setAll] = useState(false)
   const shares = all ? ledger.shares : longest(ledger.shares)
   const most = Math.max(1, ...ledger.shares.map((share) => share.agents + share.people))
@@ -41,10 +45,16 @@ export function LedgerPanel({ events, position }: Props) {
         </p>
         {ledger.usage.size > 0 && (
           <dl className="ledger__usage">
+            {price !== null && events.at(-1)?.position === position && (
+              <div>
+                <dt>{text.ledger.listPrice}</dt>
+                <dd>{dollars(price)}</dd>
+              </div>
+            )}
             {[...ledger.usage].map(([name, amount]) => (
               <div key={name}>
                 <dt>{spaced(name)}</dt>
-                <dd>{amount.toLocaleString()}</dd>
+                <dd>{name === MONEY ? dollars(amount) : amount.toLocaleString()}</dd>
               </div>
             ))}
           </dl>
@@ -53,6 +63,17 @@ export function LedgerPanel({ events, position }: Props) {
       </div>
     </section>
   )
+}
+
+/** Where agents report money themselves. */
+const MONEY = 'costUsd'
+/** The longest period for which usage is reported. */
+const MOST_DAYS = 365
+
+/** What all tokens of the session cost at list prices; null where its agents say what they cost. */
+function usePrice(sessionId: string, ledger: Ledger): number | null {
+  const { data } = useUsage({ days: MOST_DAYS, by: 'model', stream: sessionId })
+  return ledger.usage.has(MONEY) ? null : (data?.total.cost ?? null)
 }
 
 /** So many phases are shown at first. */

@@ -128,7 +128,7 @@ function Opened({ session, events, workflow, error }: OpenedProps) {
             <div className="session__column">
               <Speech events={events} position={position} speaking={live && session.running} />
               <StatePanel sessionId={sessionId} position={position} end={end} />
-              <LedgerPanel events={events} position={position} />
+              <LedgerPanel sessionId={sessionId} events={events} position={position} />
             </div>
           </div>
         </>

@@ -282,6 +282,7 @@ export const text = {
     agents: (time: string) => `agents ${time}`,
     people: (time: string) => `people ${time}`,
     both: (agents: string, people: string) => `: agents ${agents}, people ${people}`,
+    listPrice: 'list price',
     none: 'No usage reported.',
     all: (count: number) => `Show all ${count} phases`,
     fewer: 'Show the longest phases',

@@ -49,6 +49,11 @@ export function SettingsPage() {
           <KeyList />
         </details>
       </Section>
+      <Section title={text.usage.title} about={text.usage.about}>
+        <Link className="button" to={to.usage()}>
+          {text.usage.show}
+        </Link>
+      </Section>
       <Section title={text.workers.title} about={text.workers.about}>
         <Link className="button" to={to.workers()}>
           {text.workers.show}

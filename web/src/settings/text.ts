@@ -76,6 +76,11 @@ export const text = {
     answersOn: 'Permissions can be answered from the board.',
     answersOff: 'Permissions are answered in the terminal.',
   },
+  usage: {
+    title: 'Usage',
+    about: 'The tokens that agents have used, what they cost, and the daily budget.',
+    show: 'Show usage',
+  },
   workers: {
     title: 'Workers',
     about: 'Which processes drive sessions, and which sessions none of them can drive.',

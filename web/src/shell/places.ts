@@ -6,6 +6,7 @@ import {
   PeopleIcon,
   SessionsIcon,
   SettingsIcon,
+  UsageIcon,
   WorkersIcon,
   WorkflowsIcon,
 } from '../parts/icons'
@@ -70,6 +71,15 @@ export const PLACES: ReadonlyArray<Place> = [
     Icon: BoardIcon,
     pages: ['board', 'plate'],
     counts: 'needy',
+  },
+  {
+    name: text.pages.usage,
+    path: to.usage(),
+    keys: 'g u',
+    does: text.keys.usage,
+    Icon: UsageIcon,
+    pages: ['usage'],
+    isMinor: true,
   },
   {
     name: text.pages.workers,

@@ -55,6 +55,8 @@ function nameOf(route: Route): string {
       return text.pages.board
     case 'plate':
       return text.titles.plate
+    case 'usage':
+      return text.pages.usage
     case 'workers':
       return text.pages.workers
     case 'people':

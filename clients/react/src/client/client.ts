@@ -52,6 +52,16 @@ export interface StatisticsPeriod {
   readonly utcOffset?: number | undefined
 }
 
+/** Which usage to report. */
+export interface UsageQuery extends StatisticsPeriod {
+  /** What the rows are; days unless told. */
+  readonly by?: wire.UsageReport['by'] | undefined
+  /** What the rows are divided into: each row then has `parts`. */
+  readonly split?: 'agent' | 'model' | undefined
+  /** Only this plate or session. */
+  readonly stream?: string | undefined
+}
+
 /** What a fork may change. */
 export type ForkOptions = Omit<wire.ForkRequest, 'at'>
 
@@ -96,6 +106,15 @@ export interface CallboardClient {
   ): Promise<wire.WorkflowStats>
   /** Who drives sessions, and the sessions that no running worker can drive; or just one session. */
   getWorkers(sessionId?: string, signal?: AbortSignal): Promise<wire.WorkerOverview>
+  /** The tokens that agents have used over the last days, and what they cost. */
+  getUsage(query?: UsageQuery, signal?: AbortSignal): Promise<wire.UsageReport>
+  /** The daily budget for all agents, and what was spent today. */
+  getBudget(signal?: AbortSignal): Promise<wire.DailyBudget>
+  /**
+   * Ask people once a day when this much was spent, in US dollars; null for no budget. It stops
+   * nothing. utcOffset: the time zone of its days, in minutes east of UTC. Needs `operate`.
+   */
+  setBudget(daily: number | null, utcOffset?: number): Promise<wire.DailyBudget>
   /** The 1000 oldest questions that fit, or as many as `limit` says. */
   listInteractions(
     filters?: InteractionFilters,
@@ -248,6 +267,10 @@ export function createClient(options: ClientOptions): CallboardClient {
     getWorkflowStats: (id, period = {}, signal) =>
       http.get(`/workflows/${part(id)}/stats`, { ...period }, signal),
     getWorkers: (sessionId, signal) => http.get('/workers', { sessionId }, signal),
+    getUsage: (query = {}, signal) => http.get('/usage', { ...query }, signal),
+    getBudget: (signal) => http.get('/usage/budget', {}, signal),
+    setBudget: (daily, utcOffset = 0) =>
+      http.put('/usage/budget', { daily, utcOffset } satisfies wire.BudgetRequest),
     async logOut() {
       await http.post('/logout')
     },

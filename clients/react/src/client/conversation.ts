@@ -1,5 +1,5 @@
 /** A coding agent's conversation, put together from the pages that a server gives. */
-import type { ConversationItem, ConversationPage, ToolRun } from './wire.js'
+import type { ConversationItem, ConversationPage, TokenUsage, ToolRun } from './wire.js'
 
 /** Which part of a conversation to read: what ends at `before`, or follows `after`, or its end. */
 export interface ConversationQuery {
@@ -84,4 +84,38 @@ function withResult(call: ToolRun, { result, status, edits, subagent }: ToolRun)
     edits: edits.length > 0 ? edits : call.edits,
     subagent: subagent ?? call.subagent,
   } as ToolRun
+}
+
+const charged = new WeakMap<ConversationItem, ConversationItem>()
+
+/**
+ * The steps of a conversation, each with what its call of the model took, once. A transcript may
+ * have that apart, which is not a step of its own.
+ */
+export function withUsage(items: ReadonlyArray<ConversationItem>): ReadonlyArray<ConversationItem> {
+  const steps: ConversationItem[] = []
+  const calls = new Map<string, number>()
+  for (const item of items) {
+    const last = steps.length - 1
+    if (item.kind !== 'usage') steps.push(item)
+    else if (item.usage && steps[last]?.author === 'model' && !steps[last].usage)
+      steps[last] = changed(steps[last], item.usage)
+    else continue
+    const call = item.usage?.call
+    if (!call) continue
+    const earlier = steps[calls.get(call) ?? -1]
+    if (earlier && calls.get(call) !== steps.length - 1)
+      steps[calls.get(call) ?? -1] = changed(earlier, null)
+    calls.set(call, steps.length - 1)
+  }
+  return steps
+}
+
+/** The item with another usage: the same object as before, so that it is not drawn again. */
+function changed(item: ConversationItem, usage: TokenUsage | null): ConversationItem {
+  const known = charged.get(item)
+  if (known && known.usage === usage) return known
+  const made = { ...item, usage }
+  charged.set(item, made)
+  return made
 }

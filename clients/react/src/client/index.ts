@@ -7,6 +7,7 @@ export {
   type SessionFilters,
   type StartOptions,
   type StatisticsPeriod,
+  type UsageQuery,
 } from './client.js'
 export {
   type ConversationPart,

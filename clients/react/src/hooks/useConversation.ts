@@ -1,4 +1,5 @@
 import { useCallback, useMemo, useSyncExternalStore } from 'react'
+import { withUsage } from '../client/conversation.js'
 import type { ConversationItem } from '../client/wire.js'
 import {
   ConversationFeed,
@@ -50,8 +51,7 @@ export function useConversation(
   const state = useSyncExternalStore(feed?.subscribe ?? IDLE, snapshot, snapshot)
   const { part, isAtEnd } = state
   const known = part?.items ?? NONE
-  // What calls of the model took is not a step of the conversation.
-  const items = useMemo(() => known.filter(({ kind }) => kind !== 'usage'), [known])
+  const items = useMemo(() => withUsage(known), [known])
   return {
     items,
     isLoading: state.isLoading && plateId !== null,

@@ -11,6 +11,7 @@ export const keys = {
   workers: ['workers'] as const,
   workflows: ['workflows'] as const,
   statistics: ['statistics'] as const,
+  usage: ['usage'] as const,
   events: (sessionId: string) => ['events', sessionId] as const,
   states: (sessionId: string) => ['state', sessionId] as const,
   state: (sessionId: string, position: number) => ['state', sessionId, position] as const,

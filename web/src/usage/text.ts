@@ -1,0 +1,93 @@
+import { plural } from '../parts/plural'
+
+/** What a person reads on the page about tokens and money. */
+export const text = {
+  title: 'Usage',
+  intro: 'The tokens that agents have used, and what they cost.',
+  loading: 'Loading…',
+  period: 'Period',
+  days: (days: number) => `${days} days`,
+  measure: { title: 'Show', money: 'Cost', tokens: 'Tokens' },
+  split: { title: 'Divided by', agent: 'Agent', model: 'Model' },
+  keys: {
+    measure: 'Switch between cost and tokens',
+    budget: 'Set the budget',
+  },
+  figures: {
+    today: 'Spent today',
+    ofBudget: (limit: string) => `of ${limit}`,
+    noBudget: 'No budget',
+    cost: (days: number) => `Cost in ${plural(days, 'day')}`,
+    perDay: (amount: string) => `${amount} a day on average`,
+    tokens: 'Tokens',
+    calls: (count: number) => plural(count, 'model call'),
+    cached: 'Read from cache',
+    ofInput: 'of all input tokens',
+    none: '–',
+  },
+  chart: {
+    title: 'By day',
+    summary: (total: string, days: number) => `${total} in the last ${plural(days, 'day')}`,
+    budget: (amount: string) => `Budget ${amount}`,
+    others: 'Others',
+    nothing: 'nothing',
+    value: (name: string, value: string) => `${name} ${value}`,
+    tokens: (count: string) => `${count} tokens`,
+  },
+  groups: {
+    title: 'What it was spent on',
+    tabs: 'Group',
+    agent: 'Agent',
+    project: 'Project',
+    model: 'Model',
+    workflow: 'Workflow',
+    plate: 'Session',
+  },
+  columns: {
+    share: 'Share',
+    tokens: 'Tokens',
+    cached: 'From cache',
+    output: 'Output',
+    cost: 'Cost',
+    noPrice: 'no price',
+    atLeast: (cost: string) => `${cost}+`,
+    more: (count: number) => `And ${count.toLocaleString('en')} more.`,
+    none: 'Nothing in this period.',
+    noName: 'Unknown',
+  },
+  budget: {
+    title: 'Daily budget',
+    about:
+      'When agents have spent this much in a day, you get a question in the inbox. Nothing is stopped or paused.',
+    none: 'No budget is set.',
+    spent: (spent: string, limit: string) => `${spent} of ${limit} spent today`,
+    raised: (daily: string) => `Raised for today; the budget is ${daily}.`,
+    left: (share: number) => `${share}% of the budget`,
+    label: 'US dollars a day',
+    set: 'Set budget',
+    remove: 'Remove budget',
+    needs: 'Your token can’t change the budget: that needs the role operator.',
+    reached: 'Today’s budget is spent. Agents continue until you stop them.',
+    answer: 'Answer the question',
+    wrong: 'Enter an amount above 0.',
+  },
+  basis: {
+    title: 'What the figures rest on',
+    prices: (date: string, source: string) => `Prices: as of ${date}, from ${source}.`,
+    shipped: 'the list that comes with Callboard',
+    unpriced: (tokens: string, models: string) =>
+      `Without a price, and not in the cost: ${tokens} tokens of ${models}.`,
+    unknown: 'an unknown model',
+    more: (count: number) => `${count} more`,
+    limited: 'There was more than could be counted. Choose a shorter period.',
+    counted:
+      'Counted in the transcripts of coding agents when their turns end, subagents included, and as agents of workflows report it. Where an agent says what a call cost, that counts. A subscription may charge differently.',
+  },
+  empty: {
+    title: 'No usage yet',
+    about:
+      'When coding agents that are connected to the board finish a turn, or agents of workflows report their usage, it is shown here.',
+    how: 'Connect coding agents:',
+    command: 'callboard hooks install',
+  },
+} as const
