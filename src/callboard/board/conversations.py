@@ -221,8 +221,10 @@ class PlateConversations:
             return await self._logged.usage(plate_id)
         if self._is_here(plate):
             return await self.reading.usage(place)
-        told = await self._hosts.ask(plate.host, COMMAND, asked("usage", place, NEWEST))
-        return SessionTokens.checked(as_object(told.get("value")))
+        counted = as_object(await self._told(plate, asked("usage", place, NEWEST)))
+        if "totals" not in counted:
+            raise _other(plate)
+        return SessionTokens.checked(counted)
 
     async def _found(
         self, plate_id: str, subagent: str | None, *, dismissed: bool = False
@@ -269,17 +271,28 @@ class PlateConversations:
     async def _ask(
         self, plate: "Plate", data: Object, shape: type[S], *, by: str | None, wait: float = 0.0
     ) -> S:
+        told = await self._told(plate, data, by=by, wait=wait)
+        try:
+            return await asyncio.to_thread(_read, shape, told)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise _other(plate) from error
+
+    async def _told(
+        self, plate: "Plate", data: Object, *, by: str | None = None, wait: float = 0.0
+    ) -> object:
+        """What the plate's machine answers; raises the error that it reports."""
         told = await self._hosts.ask(plate.host, COMMAND, data, within=wait + WITHIN, by=by)
         if error := as_object(told.get("error")):
             known = _ERRORS.get(error.get("code"), NotFound)
             raise known(words(error.get("message")) or None, host=plate.host)
-        try:
-            return await asyncio.to_thread(_read, shape, told.get("value"))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise HostFailed(
-                f"{plate.host_name or plate.host} sent something else than a conversation. Update "
-                "Callboard there."
-            ) from error
+        return told.get("value")
+
+
+def _other(plate: "Plate") -> HostFailed:
+    return HostFailed(
+        f"{plate.host_name or plate.host} sent something else than a conversation. Update "
+        "Callboard there."
+    )
 
 
 def _is_logged(plate: "Plate") -> bool:

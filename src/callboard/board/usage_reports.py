@@ -1,5 +1,6 @@
 """What agents have used: tokens and money, by day, agent, project, plate, model and workflow."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
@@ -67,7 +68,8 @@ class UsageReport(Shape):
 
     limited: there was more than could be counted. prices_date: when the prices were valid.
     prices_source: the file that they are from; empty for those that come with Callboard.
-    unpriced_models: the models without a known price.
+    unpriced_models: the models without a known price. uncounted_hosts: machines whose agents are
+    not counted, because their owners don't let servers read there.
     """
 
     since: Millis
@@ -79,6 +81,7 @@ class UsageReport(Shape):
     prices_date: str
     prices_source: str
     unpriced_models: list[str]
+    uncounted_hosts: list[str]
     budget: DailyBudget
 
 
@@ -163,6 +166,7 @@ class UsageReports:
             prices.date,
             prices.source,
             sorted(one for one in unpriced if prices.of(one) is None),
+            await self._uncounted(),
             await self.budget(),
         )
 
@@ -202,6 +206,11 @@ class UsageReports:
         if by == "day":
             return found
         return sorted(found, key=_size, reverse=True)[:_MOST_ROWS]
+
+    async def _uncounted(self) -> list[str]:
+        """Machines with a relay that may not read transcripts."""
+        rows = await self._log.rows(Query("hosts", order="name"))
+        return [row["name"] for row in rows if "read" not in json.loads(row["powers"])]
 
     async def _names(self, by: UsageGroup, ids: set[str]) -> Callable[[str | int], tuple[str, str]]:
         """The key and the label of a group, by its value in the view."""

@@ -174,10 +174,6 @@ function Figures({ report }: { readonly report: UsageReport }) {
 function Basis({ report }: { readonly report: UsageReport }) {
   const { basis } = text
   const { unpricedModels, total } = report
-  const models = unpricedModels
-    .slice(0, NAMED)
-    .map((model) => onOneLine(model) || basis.unknown)
-    .concat(unpricedModels.length > NAMED ? [basis.more(unpricedModels.length - NAMED)] : [])
   const source = onOneLine(report.pricesSource) || basis.shipped
   return (
     <section className="panel" aria-label={basis.title}>
@@ -186,7 +182,15 @@ function Basis({ report }: { readonly report: UsageReport }) {
       </header>
       <div className="panel__body usage__basis">
         {total.unpricedTokens > 0 && (
-          <p className="notice">{basis.unpriced(short(total.unpricedTokens), models.join(', '))}</p>
+          <p className="notice">
+            {basis.unpriced(short(total.unpricedTokens), listed(unpricedModels))}
+          </p>
+        )}
+        {report.uncountedHosts.length > 0 && (
+          <div className="notice">
+            <p>{basis.uncounted(listed(report.uncountedHosts))}</p>
+            <Command command={basis.allow} />
+          </div>
         )}
         {report.limited && <p className="notice">{basis.limited}</p>}
         <p>{basis.prices(report.pricesDate, source)}</p>
@@ -194,6 +198,16 @@ function Basis({ report }: { readonly report: UsageReport }) {
       </div>
     </section>
   )
+}
+
+/** The first few of these names. */
+function listed(names: ReadonlyArray<string>): string {
+  const { basis } = text
+  return names
+    .slice(0, NAMED)
+    .map((name) => onOneLine(name) || basis.unknown)
+    .concat(names.length > NAMED ? [basis.more(names.length - NAMED)] : [])
+    .join(', ')
 }
 
 function Nothing() {

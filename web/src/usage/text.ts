@@ -79,6 +79,9 @@ export const text = {
       `Without a price, and not in the cost: ${tokens} tokens of ${models}.`,
     unknown: 'an unknown model',
     more: (count: number) => `${count} more`,
+    uncounted: (hosts: string) =>
+      `Agents on ${hosts} are not counted. To allow it, their owners run there:`,
+    allow: 'callboard relay --allow read',
     limited: 'There was more than could be counted. Choose a shorter period.',
     counted:
       'Counted in the transcripts of coding agents when their turns end, subagents included, and as agents of workflows report it. Where an agent says what a call cost, that counts. A subscription may charge differently.',

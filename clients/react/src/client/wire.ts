@@ -1146,7 +1146,7 @@ export interface UsagePart {
   readonly used: UsageSum
 }
 
-/** What agents have used over the last days, including today. limited: there was more than could be counted. prices_date: when the prices were valid. prices_source: the file that they are from; empty for those that come with Callboard. unpriced_models: the models without a known price. */
+/** What agents have used over the last days, including today. limited: there was more than could be counted. prices_date: when the prices were valid. prices_source: the file that they are from; empty for those that come with Callboard. unpriced_models: the models without a known price. uncounted_hosts: machines whose agents are not counted, because their owners don't let servers read there. */
 export interface UsageReport {
   readonly since: string
   readonly days: number
@@ -1157,6 +1157,7 @@ export interface UsageReport {
   readonly pricesDate: string
   readonly pricesSource: string
   readonly unpricedModels: ReadonlyArray<string>
+  readonly uncountedHosts: ReadonlyArray<string>
   readonly budget: DailyBudget
 }
 

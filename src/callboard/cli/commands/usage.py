@@ -111,6 +111,12 @@ def _print_notes(screen: Screen, told: UsageReport, place: Target) -> None:
         )
     source = told.prices_source or "the list that comes with Callboard"
     screen.line((f"Prices of {told.prices_date}, from {source}.", "faint"))
+    if told.uncounted_hosts:
+        hosts = _named(told.uncounted_hosts)
+        screen.line(
+            (f"Not counted: agents on {hosts}, which don't allow it. On each, run ", "here")
+        )
+        screen.line("  ", ("callboard relay --allow read", "command"))
     if told.limited:
         screen.line(("There was more than could be counted. Look at fewer days.", "here"))
     budget = told.budget
