@@ -26,6 +26,8 @@ _MOST_PARTS: Final = 100
 """Edits and images of an item, and values of an object or list in a tool's input."""
 _DEEPEST: Final = 20
 _LONGEST_RECORD: Final = 160_000
+_VALUE: Final = 8
+"""Characters that a value counts as: many small ones take more memory than a text."""
 
 
 def assembled(parts: Iterable[ConversationItem]) -> list[ConversationItem]:
@@ -99,9 +101,10 @@ def cut_item(item: ConversationItem, most: int = LONGEST_ITEM_TEXT) -> Conversat
 
 
 def weight(item: ConversationItem) -> int:
-    """Roughly how many characters an item has."""
+    """Roughly how many characters an item has; each value of a tool's input counts, too."""
     images = sum(len(one.data or "") for one in item.images)
-    return images + sum(len(text) for text in texts(item))
+    given = 0 if item.tool is None else _VALUE * sum(1 for _ in _values(item.tool.input))
+    return images + given + sum(len(text) for text in texts(item))
 
 
 def texts(item: ConversationItem) -> Iterator[str]:
@@ -120,12 +123,16 @@ def texts(item: ConversationItem) -> Iterator[str]:
 
 def strings(value: Json) -> Iterator[str]:
     """All texts in a value."""
+    return (one for one in _values(value) if isinstance(one, str))
+
+
+def _values(value: Json) -> Iterator[object]:
+    """A value and all that are in it."""
     left: list[object] = [value]
     while left:
         one = left.pop()
-        if isinstance(one, str):
-            yield one
-        elif is_object(one):
+        yield one
+        if is_object(one):
             left.extend(reversed(one.values()))
         elif is_list(one):
             left.extend(reversed(one))

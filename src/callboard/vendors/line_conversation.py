@@ -20,7 +20,13 @@ from callboard.vendors.conversation import (
 )
 from callboard.vendors.conversation_items import assembled, cut_items, weight
 from callboard.vendors.conversation_search import Needle
-from callboard.vendors.partial_json import load_record, load_start
+from callboard.vendors.partial_json import (
+    has_many_values,
+    load_record,
+    load_some,
+    load_start,
+    parsing_cost,
+)
 from callboard.vendors.transcript_lines import TranscriptLine, TranscriptLines
 
 LARGEST_PAGE: Final = 600_000
@@ -28,7 +34,10 @@ LARGEST_PAGE: Final = 600_000
 MOST_READ: Final = 64 * 1024 * 1024
 """Bytes of a transcript that one call looks at, and how many of them it parses."""
 MOST_PARSED: Final = 8 * 1024 * 1024
-LARGEST_FULL: Final = 64 * 1024 * 1024
+LARGEST_FULL: Final = 24 * 1024 * 1024
+"""Bytes of a line of which `full` has everything; of a longer one, what its start shows."""
+SHORTEST: Final = 400
+"""Bytes that a line counts as at least: reading millions of empty ones takes long, too."""
 
 Parse = Callable[[Object, str], Sequence[ConversationItem]]
 """The items in a record, and the id of what has none of its own. It never raises."""
@@ -45,8 +54,8 @@ class _Budget:
         self, line: TranscriptLine, items: Sequence[ConversationItem], *, is_noise: bool
     ) -> bool:
         """Count a line; returns whether more may be read."""
-        self._read -= line.end - line.start
-        self._parsed -= 0 if is_noise else len(line.data)
+        self._read -= max(SHORTEST, line.end - line.start)
+        self._parsed -= 0 if is_noise else max(SHORTEST, parsing_cost(line.data))
         self._items -= len(items)
         self._weight -= sum(weight(item) for item in items)
         return min(self._items, self._read, self._parsed, self._weight) > 0
@@ -155,13 +164,14 @@ class LineConversation:
 
     def _model_before(self, lines: TranscriptLines, start: int) -> str | None:
         assert self._model is not None
+        budget = _Budget(MOST_ITEMS)
         for line in lines.before(start):
-            if start - line.start > MOST_READ:
+            is_model = self._model.match(line.data) is not None
+            for item in self._items(line) if is_model else []:
+                if item.usage is not None:
+                    return item.usage.model
+            if not budget.spend(line, [], is_noise=not is_model):
                 break
-            if self._model.match(line.data):
-                for item in self._items(line):
-                    if item.usage is not None:
-                        return item.usage.model
         return None
 
     def _is_noise(self, line: TranscriptLine) -> bool:
@@ -170,9 +180,10 @@ class LineConversation:
     def _items(self, line: TranscriptLine) -> list[ConversationItem]:
         """The items in a line, uncut; of a long line, only what its start shows."""
         own_id = f"@{line.start}"
-        if line.is_whole:
-            return list(self._parse(load_record(line.data), own_id))
-        items = self._parse(load_start(line.data), own_id)
+        record, is_all = load_some(line.data) if line.is_whole else (load_start(line.data), False)
+        items = self._parse(record, own_id)
+        if is_all:
+            return list(items)
         return [_without_images(replace(item, cut=True)) for item in items]
 
     def _parts(
@@ -200,6 +211,8 @@ class LineConversation:
         """The items in a line, uncut, with the ids that they have in a page."""
         items = self._items(line)
         if line.is_whole or (data := lines.whole(line, LARGEST_FULL)) is None:
+            return items
+        if has_many_values(data):
             return items
         whole = self._parse(load_record(data), f"@{line.start}")
         return [replace(item, id=cut.id) for item, cut in zip(whole, items, strict=False)]

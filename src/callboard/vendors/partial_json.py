@@ -7,7 +7,12 @@ from typing import Final
 from callboard.events.codec import load_json
 from callboard.events.json_values import Object, as_object
 
+HEAD: Final = 128 * 1024
+"""How much of a long document is read: more than a page shows of it."""
 _DEEPEST: Final = 100
+_VALUE: Final = 20
+_MOST_VALUES: Final = 100_000
+"""Values in a document that is parsed as a whole. More take more memory than a server can spare."""
 
 
 def load_record(line: bytes) -> Object:
@@ -22,6 +27,28 @@ def load_record(line: bytes) -> Object:
         return as_object(json.loads(line))
     except (ValueError, RecursionError):
         return {}
+
+
+def load_some(document: bytes) -> tuple[Object, bool]:
+    """The object in a document, and whether that is all: of one with many values, its start."""
+    if has_many_values(document):
+        return load_start(document[:HEAD]), False
+    return load_record(document), True
+
+
+def has_many_values(document: bytes) -> bool:
+    """Whether there may be too many to parse all of them. Texts with such characters count, too."""
+    return len(document) > _MOST_VALUES and _values_in(document) > _MOST_VALUES
+
+
+def parsing_cost(document: bytes) -> int:
+    """Roughly the bytes that `load_some` takes: small values take more than they are long."""
+    parsed = document[:HEAD] if has_many_values(document) else document
+    return len(parsed) + _VALUE * _values_in(parsed)
+
+
+def _values_in(document: bytes) -> int:
+    return sum(map(document.count, (b",", b"[", b"{")))
 
 
 def load_start(head: bytes) -> Object:

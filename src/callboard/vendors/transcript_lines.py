@@ -12,11 +12,10 @@ from typing import Final, Self
 
 from callboard.disk.private import open_own
 from callboard.errors import TranscriptUnreadable, ValidationError
+from callboard.vendors.partial_json import HEAD
 
 LONGEST_LINE: Final = 2 * 1024 * 1024
 """A line with more bytes is not read as a whole."""
-HEAD: Final = 128 * 1024
-"""How much of a long line is read: more than a page shows of it."""
 _LONGEST_SEARCH: Final = 512 * 1024 * 1024
 """How far to look for the end of a line before a file counts as unreadable."""
 _SLICE: Final = 256 * 1024

@@ -4,7 +4,7 @@ import json
 import os
 import re
 import tracemalloc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,8 +16,11 @@ from callboard.vendors.conversation import (
     MOST_ITEMS,
     ConversationItem,
     ConversationPage,
+    ConversationPlace,
+    TokenUsage,
     Window,
 )
+from callboard.vendors.conversations import conversation_reader
 from callboard.vendors.line_conversation import LineConversation
 from callboard.vendors.transcript_lines import LONGEST_LINE
 
@@ -211,6 +214,84 @@ def test_a_huge_transcript_is_read_from_its_end(tmp_path: Path):
     tracemalloc.stop()
     assert (ids(page)[-1], ids(before)[-1]) == ("i10000", "i9900")
     assert most < 4 * MIB
+
+
+def peak(work: Callable[[], object]) -> int:
+    """The most bytes that work takes."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("short", ["\n", "{}\n", "[" * 20 + "\n"])
+def test_millions_of_short_lines_are_read_in_parts(tmp_path: Path, short: str):
+    file = tmp_path / "s.jsonl"
+    file.write_text(line(1) + short * MIB, encoding="utf-8")
+    end = reader(file).page(Window())
+    assert (end.items, end.restarted) == ([], False)
+    assert end.before is not None
+    matches = reader(file).search("text", Window())
+    assert matches.found == []
+    assert matches.before is not None
+    # Each part is small, and leads to an earlier one.
+    earlier = reader(file).page(Window(before=end.before))
+    assert earlier.before not in (None, end.before)
+    assert peak(lambda: reader(file).page(Window())) < 8 * MIB
+
+
+def test_the_model_of_a_call_is_not_looked_for_forever(tmp_path: Path):
+    file = tmp_path / "s.jsonl"
+    seen = list[int]()
+
+    def call(record: Object, id: str) -> Sequence[ConversationItem]:
+        seen.append(1)
+        return [ConversationItem(id, None, "usage", "model", "", usage=TokenUsage(None, call="c"))]
+
+    file.write_text("{}\n" * MIB, encoding="utf-8")
+    noise, model = re.compile(rb'\{"noise"'), re.compile(rb"\{")
+    page = LineConversation(str(file), call, noise, model).page(Window(most=1))
+    assert page.items[0].usage is not None
+    assert page.items[0].usage.model is None
+    assert len(seen) < 100_000
+
+
+@pytest.mark.parametrize("value", ["[]", '{"a":1}', "1", "null"])
+def test_a_line_of_many_values_costs_little(tmp_path: Path, value: str):
+    file = tmp_path / "s.jsonl"
+    count = LONGEST_LINE // (len(value) + 1) - 100
+    many = f'{{"id": "many", "text": "before", "values": [{f"{value}," * count}{value}]}}\n'
+    assert len(many) < LONGEST_LINE
+    file.write_text(line(1) + many * 2 + line(2), encoding="utf-8")
+    page = reader(file).page(Window())
+    assert [(item.id, item.cut) for item in page.items] == [
+        ("i1", False),
+        ("many", True),
+        ("i2", False),
+    ]
+    assert peak(lambda: reader(file).page(Window())) < 16 * MIB
+    assert peak(lambda: reader(file).search("before", Window())) < 16 * MIB
+    assert peak(lambda: reader(file).full("many", page.after)) < 64 * MIB
+
+
+def test_inputs_of_many_values_fill_a_page(tmp_path: Path):
+    file = tmp_path / "s.jsonl"
+    tree = [[[[] for _ in range(25)] for _ in range(25)] for _ in range(25)]
+    call = {"type": "tool_use", "name": "Bash", "input": tree}
+    records = [
+        {"type": "assistant", "uuid": f"m{n}", "message": {"content": [{**call, "id": f"c{n}"}]}}
+        for n in range(100)
+    ]
+    file.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    place = ConversationPlace("s", str(file), "/home/me/project")
+    found = list[ConversationPage]()
+    assert (
+        peak(lambda: found.append(conversation_reader("claude", place).page(Window()))) < 16 * MIB
+    )
+    assert 0 < len(found[0].items) < 20
+    assert found[0].before is not None
 
 
 def test_the_first_page_reads_only_the_end(path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,7 +1,9 @@
 """Conversations in opencode's database, as the real client writes it."""
 
 import json
+import os
 import sqlite3
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -22,6 +24,7 @@ from callboard.vendors.conversation import (
 )
 from callboard.vendors.conversations import conversation_reader
 
+MIB = 1024 * 1024
 SESSION = "ses_e0e614891ffei3v12C04HLs78O"
 NESTED = "ses_e0e61203bffeY3czRXKnfO4KQg"
 
@@ -32,8 +35,13 @@ class Database:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path, self._connection = path, connection
 
-    def run(self, query: str, *values: Any) -> None:
+    def run(self, query: str, *values: Any, commits: bool = True) -> None:
         self._connection.execute(query, values)
+        if commits:
+            self._connection.commit()
+
+    def add(self, query: str, rows: list[Any]) -> None:
+        self._connection.executemany(query, rows)
         self._connection.commit()
 
     def message(self, id: str, at: int, **data: Any) -> None:
@@ -300,3 +308,98 @@ def test_where_the_client_keeps_them(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     reader = conversation_reader("opencode", ConversationPlace("s", None, "/"))
     path = str(tmp_path / "opencode" / "opencode.db")
     assert reader.watched() == [path, f"{path}-wal"]
+
+
+def many(database: Database, messages: int, parts: int, **data: Any) -> None:
+    """So many messages, each with so many parts."""
+    text = json.dumps(data)
+    database.add(
+        "INSERT INTO message VALUES (?, ?, ?, ?, ?)",
+        [(f"m{n:06}", "s", n, n, '{"role": "assistant"}') for n in range(messages)],
+    )
+    database.add(
+        "INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (f"p{n:06}-{part:04}", f"m{n:06}", "s", n, n, text)
+            for n in range(messages)
+            for part in range(parts)
+        ],
+    )
+
+
+def test_messages_with_nothing_to_show_are_read_in_parts(database: Database):
+    many(database, 500, 100, type="step-start")
+    page = database.reader().page(Window())
+    assert page.items == []
+    assert page.before is not None
+    assert database.reader().page(Window(before=page.before)).before not in (None, page.before)
+    assert database.reader().search("text", Window()).before is not None
+
+
+@pytest.mark.parametrize("kind", ["text", "values"])
+def test_a_message_of_very_many_parts_costs_little(database: Database, kind: str):
+    tree = [[[[] for _ in range(25)] for _ in range(25)] for _ in range(25)]
+    state = {"status": "completed", "input": tree}
+    long = {"type": "text", "text": "x" * 500_000}
+    many(database, 1, 60, **long if kind == "text" else {"type": "tool", "state": state})
+    reader = database.reader()
+    tracemalloc.start()
+    page = reader.page(Window())
+    reader.search("nowhere", Window())
+    reader.full(page.items[-1].id, page.after)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 64 * MIB
+    assert len(page.items) == 60
+    assert all(item.cut for item in page.items)
+
+
+def test_all_of_a_part_can_be_read_after_many_others(database: Database):
+    many(database, 1, 100, type="text", text="x" * 200_000)
+    page = database.reader().page(Window())
+    last = database.reader().full(page.items[-1].id, page.after)
+    assert last is not None
+    assert (len(last.text), last.cut) == (200_000, False)
+
+
+def test_too_many_changes_start_again(database: Database):
+    many(database, 50, 1, type="text", text="x")
+    before = database.reader().page(Window())
+    long = json.dumps({"type": "text", "text": "x" * 1_000_000})
+    database.run("UPDATE part SET data = ?, time_updated = 1000", long)
+    page = database.reader().page(Window(after=before.after))
+    assert page.restarted
+    assert not database.reader().page(Window(after=page.after)).restarted
+
+
+def test_a_database_that_never_ends(database: Database, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("callboard.vendors.opencode.database._LONGEST", 0.2)
+    database.run("DROP TABLE message")
+    endless = "WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT k FROM n"
+    database.run(
+        "CREATE VIEW message AS SELECT k AS id, 's' AS session_id, k AS time_created, k AS "
+        f"time_updated, '' AS data FROM ({endless}) WHERE k < 0"
+    )
+    with pytest.raises(TranscriptUnreadable, match="can't be read"):
+        database.reader().page(Window())
+
+
+def test_a_locked_database(database: Database, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("callboard.vendors.opencode.database._PATIENCE", 0.1)
+    database.asked(1)
+    database.run("PRAGMA journal_mode=DELETE")
+    database.run("BEGIN EXCLUSIVE", commits=False)
+    # Without a log beside it, it is read as it is on the disk, without any lock.
+    assert shown(database.reader().page(Window())) == ["text 1"]
+
+
+def test_a_database_that_is_damaged(database: Database):
+    for number in range(200):
+        database.asked(number)
+    database.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = bytearray(database.path.read_bytes())
+    for start in range(4096, len(content), 8192):
+        content[start : start + 4096] = os.urandom(4096)
+    database.path.write_bytes(content)
+    with pytest.raises(TranscriptUnreadable, match="malformed"):
+        database.reader().page(Window())

@@ -5,8 +5,8 @@ what has changed of those before it.
 """
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import chain
 from typing import Final
@@ -24,33 +24,41 @@ from callboard.vendors.conversation import (
 )
 from callboard.vendors.conversation_items import cut_items, weight
 from callboard.vendors.conversation_search import Needle
-from callboard.vendors.line_conversation import LARGEST_FULL, LARGEST_PAGE, MOST_PARSED
+from callboard.vendors.line_conversation import (
+    LARGEST_FULL,
+    LARGEST_PAGE,
+    MOST_PARSED,
+    SHORTEST,
+)
 from callboard.vendors.opencode.database import database_path, reading
 from callboard.vendors.opencode.message_items import items_of
-from callboard.vendors.partial_json import load_record, load_start
-from callboard.vendors.transcript_lines import HEAD, LONGEST_LINE
+from callboard.vendors.partial_json import HEAD, load_some, load_start, parsing_cost
+from callboard.vendors.transcript_lines import LONGEST_LINE
 
 _RECENT: Final = 100
 """How many messages before a cursor are looked at for changes."""
 _MOST_PARTS: Final = 1000
+_SHORT_HEAD: Final = 4096
+"""How much is read of a value once enough was read."""
 _DEEPEST: Final = 10
 _LAST: Final = 1 << 62
 _START: Final = (-1, "")
 
 _BEFORE: Final = (
     "SELECT id, time_created, time_updated FROM message WHERE session_id = :session AND "
-    "(time_created < :at OR (time_created = :at AND id <= :id)) "
-    "ORDER BY time_created DESC, id DESC"
+    "(time_created, id) <= (:at, :id) ORDER BY time_created DESC, id DESC"
 )
 _AFTER: Final = (
     "SELECT id, time_created, time_updated FROM message WHERE session_id = :session AND "
-    "(time_created > :at OR (time_created = :at AND id > :id)) ORDER BY time_created, id"
+    "(time_created, id) > (:at, :id) ORDER BY time_created, id"
 )
 _DATA: Final = (
-    "id, CASE WHEN length(data) > :longest THEN substr(data, 1, :head) ELSE data END, "
-    "length(data) > :longest"
+    "SELECT CASE WHEN length(data) > :longest THEN substr(data, 1, :head) ELSE data END, "
+    "length(data) > :longest FROM {} WHERE id = :id"
 )
 """All of what is short, and the start of what is long."""
+_OF_MESSAGE: Final = _DATA.format("message")
+_OF_PART: Final = _DATA.format("part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +106,15 @@ class OpencodeConversation:
             snapshot = _Snapshot(database, self._session)
             snapshot.check(self._parent)
             cursor = None if window.before is None else snapshot.cursor(window.before)
-            left, before = MOST_PARSED, None
+            before = None
             for message in snapshot.before(None if cursor is None else cursor.position):
-                if left <= 0 or len(found) >= max(1, min(window.most, MOST_ITEMS)):
+                if snapshot.left <= 0 or len(found) >= max(1, min(window.most, MOST_ITEMS)):
                     before = _place(message.position)
                     break
-                items = snapshot.items(message, LONGEST_LINE)
+                items = snapshot.items(message)
                 at = _place(message.position)
                 hits = (needle.found(item, at) for item in reversed(items))
                 found += [one for one in hits if one is not None]
-                left -= sum(weight(item) for item in items) + 1000
         return ConversationMatches(found, before)
 
     def full(self, item_id: str, cursor: str) -> ConversationItem | None:
@@ -118,7 +125,7 @@ class OpencodeConversation:
             if snapshot.cursor(cursor) is None:
                 raise TranscriptUnreadable("The conversation was rewritten. Open it again.")
             message = snapshot.message_with(item_id.partition(":")[0])
-            items = [] if message is None else snapshot.items(message, LARGEST_FULL)
+            items = [] if message is None else snapshot.items(message, item_id)
             return next((item for item in items if item.id == item_id), None)
 
     def watched(self) -> list[str]:
@@ -140,6 +147,8 @@ class _Snapshot:
 
     def __init__(self, database: sqlite3.Connection, session_id: str) -> None:
         self._database, self._session = database, session_id
+        self.left = MOST_PARSED
+        """How many more bytes may be read. Each row counts, too."""
 
     def check(self, parent: str | None) -> None:
         """TranscriptUnreadable unless there is this session, and it comes from the other."""
@@ -182,19 +191,32 @@ class _Snapshot:
         row = self._database.execute(query, given).fetchone()
         return None if row is None else _Message(_text(row[0]), as_whole(row[1]), 0)
 
-    def items(self, message: _Message, longest: int) -> list[ConversationItem]:
-        """The items of a message, uncut; of values that are longer, what their start shows."""
-        given = {"id": message.id, "longest": longest, "head": HEAD, "most": _MOST_PARTS}
-        [(_, told)] = self._records(f"SELECT {_DATA} FROM message WHERE id = :id", given)
-        query = f"SELECT {_DATA} FROM part WHERE message_id = :id ORDER BY id LIMIT :most"
-        return items_of(message.id, message.created, told, self._records(query, given))
+    def items(self, message: _Message, whole: str | None = None) -> list[ConversationItem]:
+        """The items of a message, uncut; of values that are too long, what their start shows.
 
-    def _records(self, query: str, given: Mapping[str, object]) -> list[tuple[str, Object]]:
-        found = list[tuple[str, Object]]()
-        for id, data, is_long in self._database.execute(query, given):
-            document = data if isinstance(data, bytes) else b""
-            found.append((_text(id), load_start(document) if is_long else load_record(document)))
-        return found
+        whole: the id of an item of which as much as possible is read.
+        """
+        told, _ = self._record(_OF_MESSAGE, message.id)
+        query = "SELECT id FROM part WHERE message_id = ? ORDER BY id LIMIT ?"
+        rows = self._database.execute(query, [message.id, _MOST_PARTS]).fetchall()
+        parts, cut = list[tuple[str, Object]](), set[str]()
+        for [own_id] in rows:
+            id = _text(own_id)
+            part, is_all = self._record(_OF_PART, id, LARGEST_FULL if id == whole else 0)
+            parts.append((id, part))
+            if not is_all:
+                cut.add(id)
+        items = items_of(message.id, message.created, told, parts)
+        return [replace(item, cut=True) if item.id in cut else item for item in items]
+
+    def _record(self, query: str, id: str, longest: int = 0) -> tuple[Object, bool]:
+        """A value, and whether that is all of it. longest: more than what is left may be read."""
+        most = max(longest, min(LONGEST_LINE, max(_SHORT_HEAD, self.left)))
+        head = HEAD if self.left > 0 else _SHORT_HEAD
+        row = self._database.execute(query, {"id": id, "longest": most, "head": head}).fetchone()
+        document = row[0] if row is not None and isinstance(row[0], bytes) else b""
+        self.left -= max(SHORTEST, parsing_cost(document))
+        return (load_start(document), False) if row and row[1] else load_some(document)
 
     def ending(
         self, position: tuple[int, str], most: int, *, restarted: bool = False
@@ -202,10 +224,10 @@ class _Snapshot:
         """What ends at a position."""
         groups, start, left = list[list[ConversationItem]](), None, LARGEST_PAGE
         for message in self.before(position):
-            if sum(map(len, groups)) >= most or left <= 0:
+            if sum(map(len, groups)) >= most or min(left, self.left) <= 0:
                 start = _place(message.position)
                 break
-            groups.append(cut_items(self.items(message, LONGEST_LINE)))
+            groups.append(cut_items(self.items(message)))
             left -= sum(weight(item) for item in groups[-1])
         items = list(chain.from_iterable(reversed(groups)))
         return ConversationPage(items, start, self.cursor_at(position), restarted)
@@ -220,12 +242,17 @@ class _Snapshot:
             if one.changed > cursor.changed
             or (one.changed == cursor.changed and same != cursor.seen)
         ]
-        items = [item for one in changed for item in cut_items(self.items(one, LONGEST_LINE))]
+        items = list[ConversationItem]()
+        for one in changed:
+            items += cut_items(self.items(one))
+            if self.left <= 0:  # Too much to say what changed.
+                end = next(self.before(None), recent[0])
+                return self.ending(end.position, most, restarted=True)
         position, left = cursor.position, LARGEST_PAGE
         for message in self.after(cursor.position):
-            if len(items) >= most or left <= 0:
+            if len(items) >= most or min(left, self.left) <= 0:
                 break
-            found = cut_items(self.items(message, LONGEST_LINE))
+            found = cut_items(self.items(message))
             items += found
             left -= sum(weight(item) for item in found)
             position = message.position

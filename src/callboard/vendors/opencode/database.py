@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 from callboard.disk.private import open_own
@@ -12,6 +13,10 @@ from callboard.errors import TranscriptUnreadable
 
 _PATIENCE: Final = 1.0
 """Seconds to wait for a lock. Readers rarely need one: the client writes ahead."""
+_LONGEST: Final = 10.0
+"""Seconds for which a database may be read at once: it can contain any view instead of a table."""
+_LOOK_EVERY: Final = 100_000
+"""Steps of SQLite between two looks at the clock."""
 
 
 def database_path() -> str:
@@ -35,6 +40,9 @@ def reading(path: str) -> Generator[sqlite3.Connection]:
             # Texts may not be UTF-8, and most are parsed as JSON.
             found.text_factory = bytes
             found.isolation_level = None
+            found.execute("PRAGMA trusted_schema = OFF")
+            end = monotonic() + _LONGEST
+            found.set_progress_handler(lambda: monotonic() > end, _LOOK_EVERY)
             found.execute("BEGIN")
             yield found
     except sqlite3.Error as error:
