@@ -30,13 +30,15 @@ from callboard.vendors.steering import (
 
 @dataclass
 class ScriptedAgent:
-    """The ways to a client. got: the texts that it was given, in order.
+    """The ways to a client.
 
-    results: of the next hand-overs; `accepted` afterwards. shows: what its transcript has of each
-    message, by text. on_say: called in the middle of a hand-over.
+    got: the texts that it was given, in order. mail: what waits for a hook of it. results: of the
+    next hand-overs; `accepted` afterwards. shows: what its transcript has of each message, by text.
+    on_say: called in the middle of a hand-over.
     """
 
     got: list[str] = field(default_factory=list[str])
+    mail: dict[str, str] = field(default_factory=dict[str, str])
     results: list[str] = field(default_factory=list[str])
     shows: dict[str, str] = field(default_factory=dict[str, str])
     way: str | None = "inbox"
@@ -48,7 +50,10 @@ class ScriptedAgent:
 
     async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
         result = self.results.pop(0) if self.results else "accepted"
-        if result not in ("untouched", "unknown but nothing happened"):
+        if message.way == "hook" and result != "untouched":
+            self.mail[message.id] = message.text
+            result = "accepted"
+        elif result not in ("untouched", "unknown but nothing happened"):
             self.got.append(message.text)
         if self.on_say is not None:
             self.on_say(message.text)
@@ -56,7 +61,20 @@ class ScriptedAgent:
         result = "unknown" if result.startswith("unknown") else result
         return MessageHandover(result, "inbox", f"It was {result}.")  # type: ignore[arg-type]
 
+    def hook_runs(self) -> None:
+        """One message that waits for it, if any."""
+        if self.mail:
+            id, text = next(iter(self.mail.items()))
+            del self.mail[id]
+            self.got.append(text)
+            self.shows[text] = "delivered"
+
+    async def recall(self, recipient: Recipient, message: Outgoing) -> bool:
+        return self.mail.pop(message.id, None) is not None
+
     async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
+        if message.way == "hook" and message.text not in self.got and message.id not in self.mail:
+            return Sighting("untouched")
         return Sighting(self.shows.get(message.text))  # type: ignore[arg-type]
 
     async def interrupt(self, recipient: Recipient) -> InterruptAttempt:

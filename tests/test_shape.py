@@ -42,6 +42,10 @@ ALONE: dict[str, str] = {
     "server.routes.starting": "routes have one module for each resource",
     "terminals.host_process": "it is run as a program",
     "vendors.gemini.transcript": "what a client writes is read in its own package",
+    "vendors.claude.prompt_box": "each client draws its box in its own way",
+    "vendors.codex.prompt_box": "each client draws its box in its own way",
+    "vendors.gemini.prompt_box": "each client draws its box in its own way",
+    "board.typed_receipts": "it reads the log, which the delivery of messages does not",
     "vendors.conversations": "relays import the readers only when one is needed",
 }
 

@@ -1,9 +1,9 @@
 """A hook of a coding agent: `python -I -S hookclient.py FOLDER AGENT [--hold]`.
 
 Reads the payload from standard input and passes it to the server, or to the spool. With --hold, it
-waits for a decision and prints it. Without it, it prints what the server has for the agent to read,
-such as a plan that was lost with its context. It prints nothing else and always exits with 0:
-problems here must not show up in the agent's session.
+waits for a decision and prints it. Without it, it prints what there is for the agent to read: a
+plan that was lost with its context, or a person's message. It prints nothing else and always exits
+with 0: problems here must not show up in the agent's session.
 """
 
 import posix
@@ -22,8 +22,9 @@ def _alone() -> None:
 
 
 def _run(arguments: list[str]) -> None:
-    from callboard.courier.delivery import deliver, is_agent, print_context
+    from callboard.courier.delivery import is_agent
     from callboard.courier.letters import Letter, read_payload
+    from callboard.courier.mail import deliver_and_print
 
     words = [word for word in arguments if word != "--hold"]
     if len(words) != 2 or not is_agent(words[1]):
@@ -31,7 +32,7 @@ def _run(arguments: list[str]) -> None:
         return
     folder, agent = words
     if "--hold" not in arguments:
-        print_context(deliver(Letter(folder, agent, read_payload())))
+        deliver_and_print(Letter(folder, agent, read_payload()))
         return
     from callboard.courier.holding import hold_errand
 

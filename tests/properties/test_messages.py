@@ -128,6 +128,20 @@ class Messages(RuleBasedStateMachine):
             is_refused = shows == "refused" and one.status == "held"
             self.world.agent.shows[one.text] = shows if is_refused or shows == "seen" else "seen"
 
+    @rule()
+    def hook_runs(self) -> None:
+        self.world.agent.hook_runs()
+
+    @rule(pick=picks)
+    def drops(self, pick: int) -> None:
+        """The client lost it, and says so: as Codex does when a turn is interrupted."""
+        one = self.one_of(pick, "handed")
+        if one is not None and one.text in self.world.agent.got:
+            self.world.agent.got.remove(one.text)
+            self.world.agent.shows[one.text] = "untouched"
+            self.deliver()
+            self.world.agent.shows.pop(one.text)
+
     @rule(way=st.sampled_from(["inbox", "hook", None]))
     def is_reached(self, way: str | None) -> None:
         self.world.agent.way = way

@@ -33,9 +33,10 @@ class Gemini:
         """One prompt, one answer, every tool allowed."""
         return await self.home.run(*self.command, *options, "-p", prompt, env=self.env)
 
-    def terminal(self) -> Terminal:
-        """In a terminal, every tool allowed."""
-        return Terminal(self.command, self.home.project, {**self.home.env, **self.env})
+    def terminal(self, *, asks: bool = False, through: tuple[str, ...] = ()) -> Terminal:
+        """In a terminal, every tool allowed; asks: none is. `through` goes before it."""
+        command = [*through, *(one for one in self.command if not asks or "yolo" not in one)]
+        return Terminal(command, self.home.project, {**self.home.env, **self.env})
 
     @property
     def command(self) -> tuple[str, ...]:

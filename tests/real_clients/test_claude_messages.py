@@ -1,39 +1,14 @@
 """Messages from the board to the real Claude Code, from the composer to the model and back."""
 
 import threading
-from typing import Any
 
 import pytest
 from tests.real_clients import scenes
-from tests.real_clients.board import Board, Wire
+from tests.real_clients.board import Board
 from tests.real_clients.claude import PROCEED, Claude
 from tests.real_clients.model import Model
-from tests.real_clients.patience import until_told
 from tests.real_clients.script import Call, Say
-
-
-async def write(board: Board, plate: Wire, text: str, **more: Any) -> Wire:
-    async with board.server.client() as client:
-        path = f"/plates/{plate['plateId']}/messages"
-        said = await client.post(path, json={"text": text, **more})
-        assert said.status_code == 201, said.text
-        return said.json()
-
-
-async def listed(board: Board, plate: Wire) -> list[Wire]:
-    return (await board.get(f"/plates/{plate['plateId']}/messages"))["messages"]
-
-
-async def receipt(board: Board, plate: Wire, text: str, *wanted: str) -> Wire:
-    """Wait for the receipt of a message."""
-    seen: list[Wire] = []
-
-    async def look() -> Wire | None:
-        seen[:] = await listed(board, plate)
-        found = (one for one in seen if one["text"] == text and one["status"] in wanted)
-        return next(found, None)
-
-    return await until_told(look, lambda: f"{text!r} to be {wanted}; there are {seen}")
+from tests.real_clients.steered import listed, receipt, write
 
 
 async def test_an_idle_session_is_woken(claude: Claude, model: Model, board: Board):

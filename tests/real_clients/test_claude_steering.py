@@ -1,7 +1,6 @@
 """Messages to the real Claude Code, as people at the board send them."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.real_clients import scenes
@@ -24,7 +23,7 @@ def ways(home: Home, monkeypatch: pytest.MonkeyPatch) -> Steering:
     return found
 
 
-async def recipient_in(claude: Claude, terminal: ClaudeTerminal, **more: Any) -> Recipient:
+async def recipient_in(claude: Claude, terminal: ClaudeTerminal) -> Recipient:
     """The session in a terminal, once it can be reached."""
 
     def look() -> str:
@@ -33,7 +32,7 @@ async def recipient_in(claude: Claude, terminal: ClaudeTerminal, **more: Any) ->
 
     session = await until(look, "an inbox")
     start = started_at(terminal.pid)
-    return Recipient("claude", session, str(claude.home.project), terminal.pid, start, **more)
+    return Recipient("claude", session, str(claude.home.project), terminal.pid, start)
 
 
 async def seen(ways: Steering, recipient: Recipient, message: Outgoing) -> Sighting:

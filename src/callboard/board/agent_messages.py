@@ -9,15 +9,17 @@ from dataclasses import replace
 from typing import Final, Literal, get_args
 
 from callboard.board.host_requests import words
-from callboard.board.message_queue import MessageQueue
+from callboard.board.message_queue import Arrival, MessageQueue
 from callboard.board.messages import PlateInterrupted, PlateMessage, PlateMessages
 from callboard.board.plate import Plate
 from callboard.board.plates import Plates
 from callboard.board.relay_hosts import RelayHosts
+from callboard.board.typed_receipts import typed_receipt
 from callboard.clock import Clock
 from callboard.errors import (
     CallboardError,
     ConflictError,
+    HostTimedOut,
     HostUnreachable,
     NotFound,
     PositionConflict,
@@ -26,11 +28,12 @@ from callboard.errors import (
 from callboard.events import messages as events
 from callboard.events.envelope import NewEvent
 from callboard.events.event_name import Entry
+from callboard.events.json_values import Object
 from callboard.events.payloads.messages import MessageTiming
 from callboard.events.rows import Query
 from callboard.ids import event_id, short_id
 from callboard.log.protocol import EventLog, Writing
-from callboard.vendors.steering import Reach, Recipient, Way
+from callboard.vendors.steering import Outgoing, Reach, Recipient, Way
 
 MOST_PAST: Final = 50
 """How many messages that were delivered, withdrawn or lost are listed."""
@@ -65,7 +68,8 @@ class AgentMessages:
         )
         past = [PlateMessage.from_row(row) for row in await self._log.rows(found)]
         waiting = (await self.queue(plate_id)).messages
-        return PlateMessages([*reversed(past), *waiting], await self.reach(plate))
+        listed = [one.shown for one in [*reversed(past), *waiting]]
+        return PlateMessages(listed, await self.reach(plate))
 
     async def say(
         self,
@@ -95,7 +99,7 @@ class AgentMessages:
     ) -> PlateMessage:
         """Change a message that is still queued. before: move it before this one; "": to the end.
 
-        ConflictError once it was handed over.
+        ConflictError once it was handed over. From a hook that has not run, it is taken back.
         """
         who = _who(by)
 
@@ -103,18 +107,18 @@ class AgentMessages:
             changed = queue.change(message_id, text, when, who)
             return [changed, None if before is None else queue.move(message_id, before, who)]
 
-        await self._plates.get(plate_id)
-        return await self._write(plate_id, message_id, decided)
+        ids = [message_id, *([before] if before else [])]
+        return await self._write(plate_id, message_id, await self._reaching(plate_id, ids, decided))
 
     async def withdraw(
         self, plate_id: str, message_id: str, *, by: str | None = None
     ) -> PlateMessage:
         """Take back a message that is still queued. ConflictError once it was handed over."""
-        await self._plates.get(plate_id)
         who = _who(by)
-        return await self._write(
-            plate_id, message_id, lambda queue: [queue.withdraw(message_id, who)]
+        decide = await self._reaching(
+            plate_id, [message_id], lambda queue: [queue.withdraw(message_id, who)]
         )
+        return await self._write(plate_id, message_id, decide)
 
     async def interrupt(
         self, plate_id: str, *, by: str | None = None, via: str | None = None
@@ -164,6 +168,31 @@ class AgentMessages:
                 host=host,
             )
 
+    async def recall(self, plate: Plate, message: PlateMessage) -> bool:
+        """Take a message back from its machine's hooks; returns whether none got it, for sure."""
+        told, key = asked_of(plate, message), attempt_key(message)
+        try:
+            # With the id of the attempt: if that is new, the attempt is not made anymore.
+            await self._hosts.ask(plate.host, "recall", told, within=REACHED_WITHIN, id=key)
+        except HostTimedOut as error:
+            if "was_asked" not in error.context:
+                return False
+        except CallboardError:
+            return False
+        else:
+            return True
+        try:
+            found = await self._hosts.ask(plate.host, "recall", told, within=REACHED_WITHIN)
+        except CallboardError:
+            return False
+        return found.get("recalled") is True
+
+    async def typed_receipt(self, message: PlateMessage) -> tuple[Arrival, int] | None:
+        """What the client's hooks have reported of a message that was typed, and when."""
+        if message.way != "terminal":
+            return None
+        return await typed_receipt(self._log, message.plate_id, message)
+
     async def unseen(self, plate_id: str, since_ms: int) -> Sequence[PlateMessage]:
         """The messages that were delivered since then, and of which nothing shows who saw them."""
         where = {"plate": plate_id, "status": "delivered"}
@@ -203,12 +232,28 @@ class AgentMessages:
                 continue
             return told
 
+    async def _reaching(self, plate_id: str, ids: Sequence[str], decide: Decide) -> Decide:
+        """The same decision, after those that wait for a hook were taken back from it."""
+        plate = await self._plates.get(plate_id)
+        waiting = [one for one in (await self.queue(plate_id)).messages if one.is_with_hook]
+        recalled = [
+            (one.id, one.attempt)
+            for one in waiting
+            if one.id in ids and await self.recall(plate, one)
+        ]
+
+        def decided(queue: MessageQueue) -> Sequence[Entry | None]:
+            left, told = queue.taken_back(recalled)
+            return [*told, *decide(left)]
+
+        return decided
+
     async def _write(self, plate_id: str, message_id: str, decide: Decide) -> PlateMessage:
         await self.record(plate_id, decide, message_id)
         rows = await self._log.rows(Query("plate_messages", {"id": message_id}))
         if not rows:  # Its plate was pruned just now.
             raise NotFound(f"There is no message {message_id!r}.", id=message_id)
-        return PlateMessage.from_row(rows[0])
+        return PlateMessage.from_row(rows[0]).shown
 
 
 def recipient_of(plate: Plate, session: str | None = None) -> Recipient:
@@ -224,6 +269,19 @@ def recipient_of(plate: Plate, session: str | None = None) -> Recipient:
         tmux_target=plate.tmux_target,
         status=_standing(plate) if is_current else None,
     )
+
+
+def asked_of(plate: Plate, message: PlateMessage) -> Object:
+    """What the machine has to know of a message. In another session, only where it was."""
+    recipient = recipient_of(plate, message.session)
+    way = next((one for one in get_args(Way) if one == message.way), None)
+    outgoing = Outgoing(message.id, message.text, message.when, message.by, way)
+    return {"recipient": recipient.to_wire(), "message": outgoing.to_wire()}
+
+
+def attempt_key(message: PlateMessage) -> str:
+    """The id of the command for an attempt, the same for every server that asks for it."""
+    return f"{message.id}-{message.attempt}"
 
 
 def is_asking(plate: Plate) -> bool:

@@ -84,12 +84,27 @@ class HostRequests:
     async def ask(self, request: HostRequest, name: str, by: str | None = None) -> Object:
         """The result of a command; an error if it does not come in time.
 
-        name: what people call the machine. by: who asks, for the record.
+        name: what people call the machine. by: who asks, for the record. If the same is being asked
+        here already, this waits for the same result.
         """
         state = self._log.server_state
         await state.add(_AWAITED, request.id, request.host, request.within + _KEPT)
+        if (known := self._waiting.get(request.id)) is not None:
+            return _value(await self._shared(known, request, name), request, name)
         result: asyncio.Future[Object] = asyncio.get_running_loop().create_future()
         self._waiting[request.id] = result
+        try:
+            return _value(await self._asked(request, name, by, result), request, name)
+        finally:
+            del self._waiting[request.id]
+            self._forget(request.id)
+            with suppress(StoreError):  # It expires.
+                await state.take(_AWAITED, request.id)
+
+    async def _asked(
+        self, request: HostRequest, name: str, by: str | None, result: asyncio.Future[Object]
+    ) -> Object:
+        state = self._log.server_state
         news = asyncio.Event()
         stop = self._log.on_change(stream_of(request.host), lambda head: news.set())
         try:
@@ -105,11 +120,18 @@ class HostRequests:
             raise await self._too_late(request, name) from error
         finally:
             stop()
-            del self._waiting[request.id]
-            self._forget(request.id)
-            with suppress(StoreError):  # It expires.
-                await state.take(_AWAITED, request.id)
-        return _value(result.result(), request, name)
+        return result.result()
+
+    async def _shared(
+        self, result: asyncio.Future[Object], request: HostRequest, name: str
+    ) -> Object:
+        try:
+            async with asyncio.timeout(request.within):
+                return await asyncio.shield(result)
+        except (TimeoutError, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and not result.cancelled():
+                raise
+            raise _unanswered(request, name) from error
 
     async def _pass_on(self, request: HostRequest, by: str | None) -> None:
         """Leave it for the server that has the relay, or to which it comes back."""
@@ -127,10 +149,7 @@ class HostRequests:
         kind, state = _ASKS + request.host, self._log.server_state
         if request.id not in self._open and await state.take(kind, request.id) is not None:
             return HostUnreachable(f"{name} could not be reached in time. Nothing was done there.")
-        return HostTimedOut(
-            f"{name} has not answered within {request.within:g} seconds, and may have done it or "
-            "not. Check before you repeat it."
-        )
+        return _unanswered(request, name)
 
     # ------------------------------------------------------------------ passing on
 
@@ -257,8 +276,17 @@ def number(value: object) -> int:
     return max(-_LARGEST_NUMBER, min(as_whole(value), _LARGEST_NUMBER))
 
 
+def _unanswered(request: HostRequest, name: str) -> HostTimedOut:
+    return HostTimedOut(
+        f"{name} has not answered within {request.within:g} seconds, and may have done it or not. "
+        "Check before you repeat it."
+    )
+
+
 def _value(told: Object, request: HostRequest, name: str) -> Object:
     """The value in a result, or the error that it stands for."""
+    if told.get("command", request.command) != request.command:
+        raise _unanswered(request, name)  # Another command has the same id.
     if told.get("result") == "done":
         return as_object(told.get("value"))
     code = told.get("code")

@@ -4,11 +4,11 @@ Each method returns the event for what it does. It raises ConflictError if a per
 anymore; evidence that says nothing new gives none.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, Self, TypeVar
 
-from callboard.board.messages import MessageStatus, PlateMessage
+from callboard.board.messages import WAYS_OF_HOOKS, MessageStatus, PlateMessage
 from callboard.errors import ConflictError, NotFound, ValidationError
 from callboard.events import messages as events
 from callboard.events.event_name import Entry
@@ -78,6 +78,11 @@ class MessageQueue:
     def waiting(self) -> list[PlateMessage]:
         """Those that can still be changed, in the order of their places."""
         return [one for one in self.messages if one.status == "queued"]
+
+    @property
+    def waiting_now(self) -> PlateMessage | None:
+        """The first one that doesn't wait for the end of the turn."""
+        return next((one for one in self.waiting if one.when == "now"), None)
 
     @property
     def on_their_way(self) -> list[PlateMessage]:
@@ -157,6 +162,14 @@ class MessageQueue:
                 "Withdraw some, or wait until they are delivered."
             )
 
+    def taken_back(self, attempts: Collection[tuple[str, int]]) -> tuple[Self, list[Entry]]:
+        """The queue with these waiting again, which were taken back from a hook, and the events."""
+        found = [one for one in self.messages if _attempt(one) in attempts]
+        found = [one for one in found if one.status == "handed"]
+        left = [replace(one, status="queued") if one in found else one for one in self.messages]
+        told = [events.RETURNED({"id": one.id, "attempt": one.attempt}) for one in found]
+        return replace(self, messages=left), told
+
     # ------------------------------------------------------------------ what becomes of them
 
     def next(self, *, is_idle: bool) -> PlateMessage | None:
@@ -169,6 +182,9 @@ class MessageQueue:
     def hand(self, reach: Reach, session: str, *, is_idle: bool) -> Entry | None:
         """Hand the next message over; None if none is next, or the session can't be reached."""
         message = self.next(is_idle=is_idle)
+        if reach.way in WAYS_OF_HOOKS:
+            # A hook takes it at its own time. What is for now comes first.
+            message = self.next(is_idle=False) or self.next(is_idle=True)
         if message is None or reach.way is None:
             return None
         told = MessageHandedPayload(
@@ -201,6 +217,10 @@ class MessageQueue:
         """The message as it is now, if this is still the same attempt."""
         found = (one for one in self.messages if one.id == message.id)
         return next((one for one in found if one.attempt == message.attempt), None)
+
+
+def _attempt(message: PlateMessage) -> tuple[str, int]:
+    return message.id, message.attempt
 
 
 def _at(told: Arrived, at: int | None) -> Arrived:

@@ -1,6 +1,6 @@
 """Messages to coding agents, as people see them: written, queued, handed over, delivered, seen."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final, Literal, Protocol, Self
 
 from callboard.events.payloads.messages import MessageTiming
@@ -12,6 +12,10 @@ MessageStatus = Literal["queued", "handed", "held", "delivered", "seen", "withdr
 """queued: it waits, and can be changed. handed: the client was given it, and nothing shows yet that
 it has it. held: the person at its terminal has to accept it first. delivered: the client has it.
 seen: the model was given it. withdrawn: taken back before that. lost: `note` says why."""
+
+
+WAYS_OF_HOOKS: Final = ("hook", "rewake")
+"""On these, a hook takes a message when it runs next, however late that is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,16 @@ class PlateMessage(Shape):
         if told["authority"] is not None:
             told["authority"] = bool(told["authority"])
         return cls(**told)
+
+    @property
+    def is_with_hook(self) -> bool:
+        """Whether it waits for one of the client's hooks, from which it can be taken back."""
+        return self.status == "handed" and self.way in WAYS_OF_HOOKS
+
+    @property
+    def shown(self) -> Self:
+        """The message as people see it: what can be taken back is still queued."""
+        return replace(self, status="queued") if self.is_with_hook else self
 
 
 _NAMES: Final = tuple(one.name for one in fields(PlateMessage))

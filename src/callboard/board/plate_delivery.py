@@ -13,13 +13,14 @@ from typing import Final, get_args
 from callboard.board.agent_messages import (
     AgentMessages,
     Decide,
+    asked_of,
+    attempt_key,
     is_asking,
     is_between_turns,
-    recipient_of,
 )
 from callboard.board.host_requests import number, words
-from callboard.board.message_queue import Arrival
-from callboard.board.messages import PlateMessage
+from callboard.board.message_queue import Arrival, MessageQueue
+from callboard.board.messages import WAYS_OF_HOOKS, PlateMessage
 from callboard.board.plate import NOT_STARTED, Plate
 from callboard.board.plates import Plates
 from callboard.board.relay_hosts import RelayHosts
@@ -34,7 +35,6 @@ from callboard.errors import (
 from callboard.events import messages as events
 from callboard.events.event_name import Entry
 from callboard.events.json_values import Object
-from callboard.vendors.steering import Outgoing
 
 _log = logging.getLogger(__name__)
 
@@ -50,10 +50,10 @@ ENDS_WITHIN: Final = 5.0
 """Seconds after the end of a session in which its transcript may still grow."""
 LOOKED_WITHIN: Final = 5.0
 SAID_WITHIN: Final = 15.0
-_WAY_OF_HOOKS: Final = ("hook", "rewake")
-"""A hook takes the message when it runs next, however late that is."""
 _WAY_OF_PLUGINS: Final = "plugin"
 """It runs before the session that it resumes reports anything."""
+ASKS_AGAIN: Final = 5.0
+"""Seconds until it is looked again whether another way leads to a message that waits for a hook."""
 
 
 @dataclass(slots=True)
@@ -62,6 +62,7 @@ class _Attempt:
 
     is_ours: this process decided on it. was_asked: its machine may have got the command.
     is_done: its machine has done it, now or before. since: when its evidence became due.
+    asked_at: when it was last looked whether another way leads there, and the plate's time then.
     """
 
     is_ours: bool = False
@@ -69,6 +70,7 @@ class _Attempt:
     is_done: bool = False
     looks: int = 0
     since: float | None = None
+    asked_at: tuple[float, int] = (float("-inf"), 0)
 
 
 class PlateDelivery:
@@ -94,6 +96,8 @@ class PlateDelivery:
         self._failures = 0
         self._failed_at = 0
         self._not_before = 0.0
+        self._mail_asked: tuple[float, str] = (float("-inf"), "")
+        self._has_hooks = False
 
     def follow(self, message: PlateMessage) -> None:
         """Find out whether a message that was delivered is seen."""
@@ -116,10 +120,10 @@ class PlateDelivery:
         if not queue.messages and not self._arrived:
             return None
         for message in queue.on_their_way:
-            return await self._follow(plate, message)
+            return await self._follow(plate, message, queue)
         pauses = [await self._look_further(plate, one) for one in [*self._arrived.values()]]
         is_next = queue.next(is_idle=self._turn_is_over(plate)) is not None
-        if is_next and _takes_messages(plate):
+        if (is_next or self._may_have_mail(plate, queue)) and _takes_messages(plate):
             pause = self._paused_for(plate)
             return min([*pauses, pause or await self._hand(plate)])
         return min([*pauses, REST])
@@ -131,6 +135,16 @@ class PlateDelivery:
         waited = (self._clock.now_ms() - self._handed_at) / 1000
         return plate.status_at > self._handed_at or waited > SHOWS_WITHIN
 
+    def _may_have_mail(self, plate: Plate, queue: MessageQueue) -> bool:
+        """Whether to ask if a hook would take, when the turn ends, what is for after it."""
+        asked_at, session = self._mail_asked
+        is_due = self._clock.monotonic() - asked_at >= REST or session != plate.session_id
+        is_due = is_due or self._has_hooks
+        if not queue.waiting or not is_due:
+            return False
+        self._mail_asked = self._clock.monotonic(), plate.session_id
+        return True
+
     # ------------------------------------------------------------------ handing over
 
     async def _hand(self, plate: Plate) -> float:
@@ -139,13 +153,17 @@ class PlateDelivery:
         reach = await self._messages.reach(plate)
         if plate.status == "starting" and reach.way != _WAY_OF_PLUGINS:
             return self._pause(plate)
+        self._has_hooks = reach.way in WAYS_OF_HOOKS
         told = await self._record(
             lambda queue: [queue.hand(reach, plate.session_id, is_idle=is_idle)]
         )
         for payload in map(events.HANDED.of, told):
             if payload is not None:
-                self._attempts = {_key(payload["id"], payload["attempt"]): _Attempt(is_ours=True)}
-        return 0.0 if told else self._pause(plate)
+                self._attempts = {f"{payload['id']}-{payload['attempt']}": _Attempt(is_ours=True)}
+        if told or reach.way is not None:
+            # Reached, but nothing is for now: that waits for the end of the turn.
+            return 0.0 if told else REST
+        return self._pause(plate)
 
     def _pause(self, plate: Plate) -> float:
         """Wait longer after each failure, until something happens on the plate."""
@@ -167,7 +185,7 @@ class PlateDelivery:
         """Let the machine hand the message over, unless it did so before."""
         if pause := self._paused_for(plate):
             return pause
-        id, data = _key(message.id, message.attempt), _asked(plate, message)
+        id, data = attempt_key(message), asked_of(plate, message)
         is_first = attempt.is_ours and not attempt.was_asked
         attempt.was_asked = True
         try:
@@ -211,7 +229,7 @@ class PlateDelivery:
 
     # ------------------------------------------------------------------ evidence
 
-    async def _follow(self, plate: Plate, message: PlateMessage) -> float:
+    async def _follow(self, plate: Plate, message: PlateMessage, queue: MessageQueue) -> float:
         """Ask for an attempt that was decided on, and look what became of it."""
         attempt = self._attempt(message)
         has_ended = _has_ended(plate, message)
@@ -220,6 +238,10 @@ class PlateDelivery:
         may_ask = not has_ended and not is_asking(plate)
         if not attempt.is_done and may_ask and message.status == "handed":
             return await self._ask(plate, message, attempt)
+        if message.is_with_hook and await self._comes_back(plate, message, queue):
+            await self._return(plate, message, None)
+            self._failures, self._not_before = 0, 0.0
+            return 0.0
         pause = await self._look(plate, message, attempt)
         if pause is not None and self._is_overdue(plate, message, attempt):
             reason = _ENDED if has_ended else _UNSEEN
@@ -227,9 +249,30 @@ class PlateDelivery:
             return 0.0
         return pause or 0.0
 
+    async def _comes_back(self, plate: Plate, message: PlateMessage, queue: MessageQueue) -> bool:
+        """Take a message back from a hook, if it can't run anymore or there is a better way now.
+
+        What is for now goes before what is for after the turn.
+        """
+        if _has_ended(plate, message):
+            return await self._messages.recall(plate, message)
+        attempt, now = self._attempt(message), self._clock.monotonic()
+        asked_at, updated_at = attempt.asked_at
+        if now - asked_at < (RETRIES[0] if updated_at != plate.updated_at else ASKS_AGAIN):
+            return False
+        attempt.asked_at = now, plate.updated_at
+        is_first = message.when == "now" or queue.waiting_now is None
+        if is_first and (is_asking(plate) or not self._turn_is_over(plate)):
+            return False
+        if is_first and (await self._messages.reach(plate)).way in (None, *WAYS_OF_HOOKS):
+            return False
+        return await self._messages.recall(plate, message)
+
     async def _look(self, plate: Plate, message: PlateMessage, attempt: _Attempt) -> float | None:
         """Look at what the client shows; returns when to look again, None if it showed enough."""
-        data = _asked(plate, message)
+        if (typed := await self._messages.typed_receipt(message)) is not None:
+            return await self._arrive(message, attempt, *typed)
+        data = asked_of(plate, message)
         found: Object = {}
         try:
             found = await self._hosts.ask(plate.host, "look", data, within=LOOKED_WITHIN)
@@ -242,16 +285,25 @@ class PlateDelivery:
         status = next((one for one in get_args(Arrival) if one == told), None)
         if status is not None:
             at = number(found["atMs"]) if isinstance(found.get("atMs"), int) else None
-            await self._record(lambda queue: queue.arrive(message, status, at), message.id)
-            if status == "delivered":
-                self._arrived[message.id] = replace(message, status="delivered")
-            else:
-                self._arrived.pop(message.id, None)
-            return None if message.status in ("handed", "held") else _next_look(attempt)
+            return await self._arrive(message, attempt, status, at)
+        if told == "untouched" and (attempt.is_done or _has_ended(plate, message)):
+            await self._return(plate, message, None)
+            return None
         if told == "refused":
             await self._take(message, events.LOST({"id": message.id, "reason": _REFUSED}))
             return None
         return _next_look(attempt)
+
+    async def _arrive(
+        self, message: PlateMessage, attempt: _Attempt, status: Arrival, at: int | None
+    ) -> float | None:
+        """Record what shows that a message arrived; returns as `_look` does."""
+        await self._record(lambda queue: queue.arrive(message, status, at), message.id)
+        if status == "delivered":
+            self._arrived[message.id] = replace(message, status="delivered")
+        else:
+            self._arrived.pop(message.id, None)
+        return None if message.status in ("handed", "held") else _next_look(attempt)
 
     async def _look_further(self, plate: Plate, message: PlateMessage) -> float:
         """Look whether a message that was delivered is seen by now."""
@@ -264,7 +316,7 @@ class PlateDelivery:
     def _is_overdue(self, plate: Plate, message: PlateMessage, attempt: _Attempt) -> bool:
         """Whether the client would have shown the message by now, if it had it."""
         has_ended = _has_ended(plate, message)
-        waits = message.status == "held" or message.way in _WAY_OF_HOOKS
+        waits = message.status == "held" or message.way in WAYS_OF_HOOKS
         if not has_ended and (waits or not is_between_turns(plate)):
             attempt.since = None
             return False
@@ -276,7 +328,7 @@ class PlateDelivery:
     # ------------------------------------------------------------------ recording
 
     def _attempt(self, message: PlateMessage) -> _Attempt:
-        return self._attempts.setdefault(_key(message.id, message.attempt), _Attempt())
+        return self._attempts.setdefault(attempt_key(message), _Attempt())
 
     async def _take(self, message: PlateMessage, told: Entry) -> None:
         await self._record(lambda queue: [queue.take(message, told)], message.id)
@@ -294,18 +346,6 @@ _UNSEEN: Final = (
     "you write it again."
 )
 _REFUSED: Final = "The person at the terminal refused it."
-
-
-def _key(message_id: str, attempt: int) -> str:
-    """The id of the command for an attempt, the same for every server that asks for it."""
-    return f"{message_id}-{attempt}"
-
-
-def _asked(plate: Plate, message: PlateMessage) -> Object:
-    """What the machine has to know of a message. In another session, only where it was."""
-    recipient = recipient_of(plate, message.session)
-    outgoing = Outgoing(message.id, message.text, message.when, message.by)
-    return {"recipient": recipient.to_wire(), "message": outgoing.to_wire()}
 
 
 def _next_look(attempt: _Attempt) -> float:

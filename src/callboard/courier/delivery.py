@@ -47,15 +47,20 @@ def print_decision(reply: bytes) -> None:
     Anything else would show up in the agent's session.
     """
     if _object(reply):
-        _print(reply)
+        print_reply(reply)
 
 
-def print_context(reply: bytes) -> None:
-    """Print what the server has for the agent to read, but nothing that decides anything."""
+def print_context(reply: bytes) -> bool:
+    """Print what the server has for the agent to read, but nothing that decides anything.
+
+    Returns whether there was something.
+    """
     told = _object(reply)
     inside = told.get("hookSpecificOutput")
-    if len(told) == 1 and isinstance(inside, dict) and inside.keys() == _CONTEXT:
-        _print(reply)
+    is_context = len(told) == 1 and isinstance(inside, dict) and inside.keys() == _CONTEXT
+    if is_context:
+        print_reply(reply)
+    return is_context
 
 
 def _object(reply: bytes) -> dict[str, object]:
@@ -70,7 +75,8 @@ def _object(reply: bytes) -> dict[str, object]:
     return told if isinstance(told, dict) else {}
 
 
-def _print(reply: bytes) -> None:
+def print_reply(reply: bytes) -> None:
+    """Print all of it."""
     while reply:
         reply = reply[posix.write(1, reply) :]
 

@@ -19,7 +19,7 @@ FindSteering = Callable[[str], "Steering | None"]
 
 
 class SteeringCommands:
-    """The commands `reach`, `say`, `look` and `interrupt`; each names its recipient."""
+    """The commands `reach`, `say`, `look`, `recall` and `interrupt`; each names its recipient."""
 
     def __init__(self, find: FindSteering) -> None:
         self._find = find
@@ -32,6 +32,7 @@ class SteeringCommands:
             "reach": Command(self._reach, "say"),
             "say": Command(self._say, "say", changes=True),
             "look": Command(self._look, "say"),
+            "recall": Command(self._recall, "say", changes=True),
             "interrupt": Command(self._interrupt, "say", changes=True),
         }
 
@@ -57,6 +58,13 @@ class SteeringCommands:
         recipient = Recipient.from_wire(as_object(data.get("recipient")))
         message = Outgoing.from_wire(as_object(data.get("message")))
         return (await self._of(recipient.agent).look(recipient, message)).to_wire()
+
+    async def _recall(self, data: Object) -> Object:
+        from callboard.vendors.steering import Outgoing, Recipient
+
+        recipient = Recipient.from_wire(as_object(data.get("recipient")))
+        message = Outgoing.from_wire(as_object(data.get("message")))
+        return {"recalled": await self._of(recipient.agent).recall(recipient, message)}
 
     async def _interrupt(self, data: Object) -> Object:
         from callboard.vendors.steering import Recipient

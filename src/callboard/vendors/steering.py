@@ -4,7 +4,7 @@ Each client's ways are in `vendors/<agent>/steering.py`. They run on the machine
 """
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from callboard.events.shapes import Shape
 
@@ -13,6 +13,12 @@ When = Literal["now", "after_turn"]
 Way = Literal["inbox", "app_server", "plugin", "hook", "rewake", "terminal", "prompt"]
 """Claude Code's inbox socket, Codex's app server, opencode's plugin, what a hook prints, a hook
 that wakes the agent, what is typed into its terminal, and a prompt of ACP."""
+
+BUSY: Final = "Delivered when it finishes its current step."
+WAITING: Final = "Delivered once the dialog in its terminal is closed."
+TURN_RUNS: Final = "Its turn isn't over yet."
+STEPS: Final = {"busy": BUSY, "shell": BUSY, "waiting": WAITING}
+"""When a client takes a message, by what it does now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +41,16 @@ class Recipient(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Outgoing(Shape):
-    """A message. sender: who wrote it, for the agent and the person at its terminal."""
+    """A message. sender: who wrote it, for the agent and the person at its terminal.
+
+    way: how it is or was handed over, as it is recorded; None: as the client is reached now.
+    """
 
     id: str
     text: str
     when: When
     sender: str | None = None
+    way: Way | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +113,10 @@ class Steering(Protocol):
 
     async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
         """What became of a message that was handed over."""
+        ...
+
+    async def recall(self, recipient: Recipient, message: Outgoing) -> bool:
+        """Take back a message that waits for a hook; returns whether that worked."""
         ...
 
     async def interrupt(self, recipient: Recipient) -> InterruptAttempt:

@@ -10,6 +10,7 @@ _MODULES: Final = {
     "acp": "callboard.vendors.acp.steering",
     "claude": "callboard.vendors.claude.steering",
     "codex": "callboard.vendors.codex.steering",
+    "gemini": "callboard.vendors.gemini.steering",
     "opencode": "callboard.vendors.opencode.steering",
 }
 

@@ -10,5 +10,5 @@ def test_an_agent_without_ways_of_its_own():
 
 
 def test_every_client_has_its_ways():
-    for agent in ("claude", "codex"):
+    for agent in ("claude", "codex", "gemini", "opencode"):
         assert steering_of(agent, Path("/nowhere")) is not None

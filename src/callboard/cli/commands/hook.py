@@ -8,8 +8,9 @@ from typing import Final
 import click
 
 from callboard.cli.invocation import DB_HELP, Invocation
-from callboard.courier.delivery import deliver, is_agent, print_context
+from callboard.courier.delivery import is_agent
 from callboard.courier.letters import Letter, quoted, read_payload, with_member
+from callboard.courier.mail import deliver_and_print
 
 _NAMES: Final = {"prompt-submit": "UserPromptSubmit"}
 """Events whose names don't follow from the words."""
@@ -70,7 +71,7 @@ def named(payload: bytes, words: tuple[str, ...]) -> bytes:
 
 def _report(folder: Path, agent: str, payload: bytes, hold: bool) -> None:
     if not hold:
-        return print_context(deliver(Letter(str(folder), agent, payload)))
+        return deliver_and_print(Letter(str(folder), agent, payload))
     from callboard.courier.holding import hold_errand
 
     return hold_errand(str(folder), agent, payload)

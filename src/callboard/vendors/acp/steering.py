@@ -56,6 +56,10 @@ class AcpSteering:
         known = next((one for one in get_args(_Shown) if one == told.get("status")), None)
         return Sighting(known, None if known is None else as_whole(told.get("at")))
 
+    async def recall(self, recipient: Recipient, message: Outgoing) -> bool:
+        """Never: its host takes a message at once."""
+        return False
+
     async def interrupt(self, recipient: Recipient) -> InterruptAttempt:
         """Cancel the turn."""
         told = await self._ask(recipient, {"do": "interrupt"})

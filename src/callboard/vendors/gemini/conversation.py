@@ -46,7 +46,7 @@ _DENIED: Final = ("denied by", "rejected by", "User denied", "[Operation Cancell
 
 def conversation(place: ConversationPlace) -> LineConversation:
     """The reader of a session, or of one of its subagents."""
-    path = Path(place.path) if place.path else _find(place.session_id)
+    path = transcript_of(place.path, place.session_id)
     if place.subagent is None:
         return LineConversation(str(path), _parse, _NOISE)
     for name in (place.subagent, place.session_id):
@@ -56,8 +56,10 @@ def conversation(place: ConversationPlace) -> LineConversation:
     return LineConversation(str(nested), _parse, _NOISE)
 
 
-def _find(session_id: str) -> Path:
-    """Where the client puts the transcript of a session."""
+def transcript_of(named: str | None, session_id: str) -> Path:
+    """The transcript of a session: as hooks named it, or where the client puts it."""
+    if named:
+        return Path(named)
     given = os.environ.get("GEMINI_CLI_HOME")
     home = Path(given) if given else Path.home()
     if _NAME.fullmatch(session_id):

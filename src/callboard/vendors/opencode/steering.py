@@ -5,18 +5,19 @@ plugin works without a server, and a message that it has not taken can be taken 
 """
 
 import asyncio
-import hashlib
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
-from callboard.disk.files import read, replace
+from callboard.disk.files import read
 from callboard.disk.private import is_own
 from callboard.events.codec import dump_json
 from callboard.events.json_values import Object
 from callboard.systems.processes import is_alive
+from callboard.vendors.letterbox import Letterbox, digest, letter_name
 from callboard.vendors.steering import (
+    STEPS,
+    TURN_RUNS,
     InterruptAttempt,
     MessageHandover,
     Outgoing,
@@ -29,7 +30,6 @@ _LOOKS, _LOOKS_EVERY = 60, 0.05
 """The plugin takes a message within milliseconds. It gets three seconds."""
 _LONGEST_START: Final = 100
 _TAIL: Final = 14
-_STAGES: Final = ("seen", "delivered", "given", "refused", "taken", "json")
 _SIGHTINGS: Final[Mapping[str, Literal["delivered", "seen", "untouched"]]] = {
     "seen": "seen",
     "delivered": "delivered",
@@ -38,10 +38,6 @@ _SIGHTINGS: Final[Mapping[str, Literal["delivered", "seen", "untouched"]]] = {
 _GONE: Final = (
     "It can't be reached: it has ended, or was started before Callboard's plugin was updated."
 )
-_NOTES: Final = {
-    "busy": "Delivered when it finishes its current step.",
-    "waiting": "Delivered once the dialog in its terminal is closed.",
-}
 
 
 def steering(hooks: Path) -> "OpencodeSteering":
@@ -59,17 +55,17 @@ class OpencodeSteering:
         """By the plugin, if it runs in the session's process."""
         if await asyncio.to_thread(self._box, recipient) is None:
             return Reach(None, True, _GONE)
-        return Reach("plugin", True, _NOTES.get(recipient.status or "idle"))
+        return Reach("plugin", True, STEPS.get(recipient.status or "idle"))
 
     async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
         """Leave it for the plugin, and wait until that has given it to the session."""
         if message.when == "after_turn" and recipient.status not in (None, "idle"):
-            return MessageHandover("untouched", "plugin", "Its turn isn't over yet.")
-        known = await asyncio.to_thread(self._sighted, recipient, _name(message))
+            return MessageHandover("untouched", "plugin", TURN_RUNS)
+        known = await asyncio.to_thread(self._sighted, recipient, letter_name(message.id))
         if known.status in ("delivered", "seen"):
             return MessageHandover("accepted", "plugin")
-        told: Object = {"text": message.text, "tail": _digest(message.id)[:_TAIL]}
-        stage = await self._leave(recipient, _name(message), told)
+        told: Object = {"text": message.text, "tail": digest(message.id)[:_TAIL]}
+        stage = await self._leave(recipient, letter_name(message.id), told)
         match stage:
             case None:
                 return MessageHandover("untouched", "plugin", _GONE)
@@ -82,7 +78,11 @@ class OpencodeSteering:
 
     async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
         """Look what became of its file."""
-        return await asyncio.to_thread(self._sighted, recipient, _name(message))
+        return await asyncio.to_thread(self._sighted, recipient, letter_name(message.id))
+
+    async def recall(self, recipient: Recipient, message: Outgoing) -> bool:
+        """Never: the plugin takes a message at once."""
+        return False
 
     async def interrupt(self, recipient: Recipient) -> InterruptAttempt:
         """Ask the plugin to abort the turn."""
@@ -100,64 +100,32 @@ class OpencodeSteering:
             return None
         letter = {**told, "sessionID": recipient.session_id, "folder": recipient.folder}
         try:
-            await asyncio.to_thread(_put, box, name, dump_json(letter))
+            await asyncio.to_thread(box.put, name, dump_json(letter))
         except OSError:
             return None
         for _ in range(_LOOKS):
             await asyncio.sleep(_LOOKS_EVERY)
-            if (stage := _stage(box, name)) not in ("json", "taken"):
+            if (stage := box.stage(name)) not in ("json", "taken"):
                 return stage or "taken"
-        return None if _take_back(box, name) else _stage(box, name) or "taken"
+        return None if box.take_back(name) else box.stage(name) or "taken"
 
-    def _box(self, recipient: Recipient) -> Path | None:
-        """The folder of the plugin in this process; None if there is none."""
+    def _box(self, recipient: Recipient) -> Letterbox | None:
+        """The letterbox of the plugin in this process; None if there is none."""
         pid = recipient.pid
         if pid is None or not is_alive(pid, recipient.proc_start):
             return None
-        box = self._hooks / "mailbox" / f"{recipient.agent}.{pid}"
+        box = Letterbox(self._hooks, recipient.agent, pid)
         try:
-            start = read(box / "start", _LONGEST_START).decode()
-            if not is_own(box.lstat()):
+            start = read(box.folder / "start", _LONGEST_START).decode()
+            if not is_own(box.folder.lstat()):
                 return None
         except (OSError, ValueError):
             return None
         return box if not start or is_alive(pid, start) else None
 
     def _sighted(self, recipient: Recipient, name: str) -> Sighting:
-        box = self._hooks / "mailbox" / f"{recipient.agent}.{recipient.pid}"
-        stage = _stage(box, name)
+        box = Letterbox(self._hooks, recipient.agent, recipient.pid)
+        stage = box.stage(name)
         if stage is None or stage not in _SIGHTINGS:
             return Sighting(None)
-        with suppress(OSError):
-            changed = (box / f"{name}.{stage}").stat().st_ctime_ns
-            return Sighting(_SIGHTINGS[stage], changed // 1_000_000)
-        return Sighting(None)
-
-
-def _put(box: Path, name: str, content: bytes) -> None:
-    """Write a file, and forget what became of the last one with this name."""
-    for stage in _STAGES:
-        (box / f"{name}.{stage}").unlink(missing_ok=True)
-    replace(box / f"{name}.json", content, lasting=False)
-
-
-def _take_back(box: Path, name: str) -> bool:
-    """Take back a file that was not taken; returns whether that worked."""
-    try:
-        (box / f"{name}.json").unlink()
-    except OSError:
-        return False
-    return True
-
-
-def _stage(box: Path, name: str) -> str | None:
-    """How far a file has come: the last part of its name."""
-    return next((one for one in _STAGES if (box / f"{name}.{one}").exists()), None)
-
-
-def _name(message: Outgoing) -> str:
-    return f"message-{_digest(message.id)[:24]}"
-
-
-def _digest(id: str) -> str:
-    return hashlib.sha256(id.encode()).hexdigest()
+        return Sighting(_SIGHTINGS[stage], box.since(name, stage))

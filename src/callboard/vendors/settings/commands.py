@@ -17,8 +17,11 @@ from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object
 
 _LINE = (
-    "exec >/dev/null 2>&1; umask 077; set -C; "
     "{pid}"
+    # A message waits for the agent: a script does the same, and prints it.
+    'm={mailbox}/{agent}.$p/mail; [ -e "$m" ] && [ -x {python} ] && [ -r {script} ] && '
+    "exec {python} -I -S {script} {folder} {agent} 2>/dev/null; "
+    "exec >/dev/null 2>&1; umask 077; set -C; "
     # A name is ours once we created its `.part`: with `set -C`, it can't be created twice. `true`,
     # because a shell would exit if `:` failed.
     "cd {spool} && [ ! -e .full ] && n={agent}.$p.$$ && i=0 && "
@@ -38,6 +41,8 @@ TOKEN_VARIABLE: Final = "CALLBOARD_HOOK_TOKEN"
 
 CLIENT: Final = Path(__file__).parents[2] / "hookclient.py"
 """The script that `calling` runs."""
+MAIL: Final = CLIENT.with_name("hookmail.py")
+"""The script that spooling hooks run while a message waits for their agent."""
 
 _URL = re.compile(r"http://127\.0\.0\.1:([0-9]+)/hooks/[a-z]+")
 
@@ -51,7 +56,16 @@ def spool_command(folder: Path, agent: str) -> str:
     if not is_agent(agent):
         raise ValidationError(f"{agent!r} is not a valid agent name.", field="agent")
     pid = _ITS_OWN if agent == "claude" else _PARENT
-    return _LINE.format(pid=pid, spool=quote(str(folder.absolute() / "spool")), agent=agent)
+    folder = folder.absolute()
+    return _LINE.format(
+        pid=pid,
+        agent=agent,
+        spool=quote(str(folder / "spool")),
+        mailbox=quote(str(folder / "mailbox")),
+        folder=quote(str(folder)),
+        python=quote(interpreter()),
+        script=quote(str(MAIL)),
+    )
 
 
 def spooling(folder: Path, agent: str) -> str:

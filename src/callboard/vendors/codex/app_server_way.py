@@ -1,0 +1,197 @@
+"""The way to a session of Codex by its app server, which has the sessions of all terminals.
+
+A message that is given to a running turn is lost if the turn is interrupted before it is read,
+though the server accepted it. So only the item in the session's own record counts.
+"""
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from callboard.events.codec import dump_json
+from callboard.events.json_values import Object, as_object, objects
+from callboard.vendors.codex.app_server import thread_status
+from callboard.vendors.codex.app_server_calls import (
+    AppServerCalls,
+    CallRefused,
+    app_server_calls,
+)
+from callboard.vendors.codex.settings import home
+from callboard.vendors.fields import whole, word
+from callboard.vendors.metadata import LARGEST_MOMENT
+from callboard.vendors.steering import (
+    STEPS,
+    TURN_RUNS,
+    InterruptAttempt,
+    MessageHandover,
+    Outgoing,
+    Reach,
+    Recipient,
+    Sighting,
+)
+from callboard.vendors.turns import last_lines, record_in
+
+_UNREACHABLE: Final = (OSError, ValueError, TimeoutError)
+_ENDED: Final = frozenset({"completed", "interrupted", "failed"})
+_MOST_ITEMS: Final = 100
+_LONGEST_SEARCHED: Final = 4 * 1024 * 1024
+"""Bytes at the end of a record. It is looked at from the moment that a message is sent."""
+_MOST_REMEMBERED: Final = 100
+NO_SERVER: Final = (
+    "It can't be reached: no app server of Codex has this session. It may run with --no-daemon."
+)
+
+
+class AppServerWay:
+    """Gives messages to Codex's app server, and looks what became of them.
+
+    socket: where the server listens, if not in its usual place.
+    """
+
+    def __init__(self, socket: Path | None = None) -> None:
+        self._socket = socket
+        self._turns: dict[str, str] = {}
+
+    async def reach(self, recipient: Recipient) -> Reach:
+        """By the app server, if that has the session."""
+        try:
+            async with app_server_calls(self._socket) as server:
+                status = await _status(server, recipient)
+        except _UNREACHABLE:
+            status = None
+        if status is None:
+            return Reach(None, True, NO_SERVER)
+        return Reach("app_server", True, STEPS.get(status))
+
+    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
+        """Start a turn with it, or give it to the turn that is running."""
+        asked = False
+        try:
+            async with app_server_calls(self._socket) as server:
+                status = await _status(server, recipient)
+                if status is None:
+                    return MessageHandover("untouched", "app_server", NO_SERVER)
+                if message.when == "after_turn" and status != "idle":
+                    return MessageHandover("untouched", "app_server", TURN_RUNS)
+                turn = None if status == "idle" else await _running_turn(server, recipient)
+                asked = True
+                await self._give(server, recipient, message, turn)
+        except CallRefused as error:
+            return MessageHandover("untouched", "app_server", f"Codex refused: {error}.")
+        except _UNREACHABLE:
+            if asked:
+                return MessageHandover("unknown", "app_server", "Codex didn't answer.")
+            return MessageHandover("untouched", "app_server", NO_SERVER)
+        return MessageHandover("accepted", "app_server")
+
+    async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
+        """Look into its record. What a turn left unread is lost, and can be sent again."""
+        turn = self._turns.get(message.id)
+        is_lost = turn is not None and await self._is_lost(recipient, message, turn)
+        found = await _sighted(recipient, message)
+        if found.status is None and is_lost:
+            del self._turns[message.id]
+            return Sighting("untouched")
+        return found
+
+    async def interrupt(self, recipient: Recipient) -> InterruptAttempt:
+        """Interrupt the turn that is running."""
+        try:
+            async with app_server_calls(self._socket) as server:
+                turn = await _running_turn(server, recipient)
+                if turn is None:
+                    return InterruptAttempt(False, "No turn is running.")
+                params: Object = {"threadId": recipient.session_id, "turnId": turn}
+                await server.call("turn/interrupt", params)
+        except CallRefused as error:
+            return InterruptAttempt(False, f"Codex refused: {error}.")
+        except _UNREACHABLE:
+            return InterruptAttempt(False, NO_SERVER)
+        return InterruptAttempt(True)
+
+    async def _give(
+        self, server: AppServerCalls, recipient: Recipient, message: Outgoing, turn: str | None
+    ) -> None:
+        text: Object = {"type": "text", "text": message.text, "text_elements": ()}
+        said: Object = {
+            "threadId": recipient.session_id,
+            "clientUserMessageId": message.id,
+            "input": [text],
+        }
+        if turn is None:
+            done = await server.call("turn/start", said)
+            given = word(as_object(done.get("turn")).get("id"))
+        else:
+            done = await server.call("turn/steer", {**said, "expectedTurnId": turn})
+            given = word(done.get("turnId"))
+        if given is not None:
+            self._turns[message.id] = given
+            while len(self._turns) > _MOST_REMEMBERED:
+                del self._turns[next(iter(self._turns))]
+
+    async def _is_lost(self, recipient: Recipient, message: Outgoing, turn: str) -> bool:
+        """Whether the turn that was given it has ended without it."""
+        asked = {"threadId": recipient.session_id, "turnId": turn, "limit": _MOST_ITEMS}
+        try:
+            async with app_server_calls(self._socket) as server:
+                turns = await _last_turns(server, recipient)
+                if not any(one.get("id") == turn and one.get("status") in _ENDED for one in turns):
+                    return False
+                found = await server.call("thread/items/list", {**asked, "sortDirection": "desc"})
+        except _UNREACHABLE:
+            return False
+        items = [as_object(one.get("item")) for one in objects(found.get("data"))]
+        return len(items) < _MOST_ITEMS and all(one.get("clientId") != message.id for one in items)
+
+
+async def _status(server: AppServerCalls, recipient: Recipient) -> str | None:
+    """idle, busy or waiting; None for a session that the server hasn't loaded."""
+    try:
+        found = await server.call("thread/read", {"threadId": recipient.session_id})
+    except CallRefused:
+        return None
+    return thread_status(as_object(as_object(found.get("thread")).get("status")))
+
+
+async def _running_turn(server: AppServerCalls, recipient: Recipient) -> str | None:
+    turns = await _last_turns(server, recipient)
+    running = (one for one in turns if one.get("status") == "inProgress")
+    return next((word(one.get("id")) for one in running), None)
+
+
+async def _last_turns(server: AppServerCalls, recipient: Recipient) -> list[Object]:
+    """The last turns, newest first."""
+    params: Object = {
+        "threadId": recipient.session_id,
+        "limit": 10,
+        "itemsView": "notLoaded",
+    }
+    return objects((await server.call("thread/turns/list", params)).get("data"))
+
+
+async def _sighted(recipient: Recipient, message: Outgoing) -> Sighting:
+    """What the record shows of a message."""
+    return await asyncio.to_thread(_search, recipient, message.id)
+
+
+def _search(recipient: Recipient, id: str) -> Sighting:
+    path = record_of(recipient)
+    mark = dump_json(id)
+    for line in reversed(last_lines(path, _LONGEST_SEARCHED)) if path is not None else ():
+        if mark not in line:
+            continue
+        told = as_object(record_in(line).get("payload"))
+        item = as_object(told.get("item"))
+        if item.get("type") == "UserMessage" and item.get("client_id") == id:
+            return Sighting("seen", whole(told.get("completed_at_ms"), LARGEST_MOMENT))
+    return Sighting(None)
+
+
+def record_of(recipient: Recipient) -> Path | None:
+    """The record of a session: as hooks named it, or where Codex keeps it."""
+    if recipient.transcript is not None:
+        return Path(recipient.transcript)
+    name = recipient.session_id
+    if not name.replace("-", "").isalnum():
+        return None
+    return next((home() / "sessions").glob(f"*/*/*/rollout-*-{name}.jsonl"), None)

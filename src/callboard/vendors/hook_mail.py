@@ -1,0 +1,131 @@
+"""Messages that the agent's own hooks print for it, where nothing else leads into its session.
+
+They are delivered when a hook runs next: after a tool, at the end of a turn, or with the next
+prompt. The model gets them as context; the person at the terminal sees a line of their own.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from callboard.events.codec import dump_json
+from callboard.events.json_values import Object
+from callboard.systems.processes import is_alive
+from callboard.vendors.letterbox import Letterbox, letter_name
+from callboard.vendors.steering import (
+    BUSY,
+    MessageHandover,
+    Outgoing,
+    Reach,
+    Recipient,
+    Sighting,
+)
+from callboard.vendors.turns import last_lines, millis, record_in
+
+NEXT_TURN: Final = "Delivered at its next turn: it can't be woken from here."
+GONE: Final = "It can't be reached: its process has ended."
+NO_HOOKS: Final = (
+    "It can't be reached: it runs in no terminal that Callboard can type into, and none of its "
+    "hooks has reported anything so far."
+)
+_LONGEST_SEARCHED: Final = 4 * 1024 * 1024
+_LONGEST_MARK: Final = 200
+_SENDER: Final = "A person"
+
+Outputs = Callable[[Recipient, Outgoing], Mapping[str, Object]]
+"""What each of a client's hooks prints for a message, by the event's name."""
+
+
+def told_of(message: Outgoing) -> str:
+    """A message as the model gets it from a hook. Who says so is part of it."""
+    return (
+        f"{message.sender or _SENDER} sent this message from the Callboard board. It was not typed "
+        f"in this terminal:\n\n{message.text}"
+    )
+
+
+def shown_of(message: Outgoing) -> str:
+    """A message as the person at the terminal sees it."""
+    return f"Message from {message.sender or 'the board'}: {message.text}"
+
+
+def context_for(event: str, message: Outgoing) -> Object:
+    """What a hook prints so that the model is told, and its person sees it."""
+    inside = {"hookEventName": event, "additionalContext": told_of(message)}
+    return {"systemMessage": shown_of(message), "hookSpecificOutput": inside}
+
+
+class HookMail:
+    """Leaves messages for the hooks of one client.
+
+    outputs: what they print. transcript: where the client shows that the model was given it.
+    """
+
+    def __init__(
+        self, hooks: Path, outputs: Outputs, transcript: Callable[[Recipient], Path | None]
+    ) -> None:
+        self._hooks = hooks
+        self._outputs = outputs
+        self._transcript = transcript
+
+    async def reach(self, recipient: Recipient) -> Reach:
+        """Whether its process runs, and a hook has ever named its transcript."""
+        pid = recipient.pid
+        if pid is None or not is_alive(pid, recipient.proc_start):
+            return Reach(None, False, GONE)
+        if recipient.transcript is None:
+            return Reach(None, False, NO_HOOKS)
+        return Reach("hook", False, BUSY if recipient.status == "busy" else NEXT_TURN)
+
+    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
+        """Leave it for the next hook. For after the turn, not for those that run during it."""
+        if (await self.reach(recipient)).way is None:
+            return MessageHandover("untouched", "hook", GONE)
+        try:
+            await asyncio.to_thread(self._leave, recipient, message)
+        except OSError as error:
+            return MessageHandover("untouched", "hook", f"The hooks folder: {error.strerror}.")
+        return MessageHandover("accepted", "hook")
+
+    async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
+        """Whether a hook printed it, and the transcript shows it."""
+        return await asyncio.to_thread(self._sighted, recipient, message)
+
+    async def recall(self, recipient: Recipient, message: Outgoing) -> bool:
+        """Take it back, unless a hook has it; returns whether it was taken back."""
+        box = self._box(recipient)
+        return await asyncio.to_thread(box.take_back, letter_name(message.id))
+
+    def _box(self, recipient: Recipient) -> Letterbox:
+        return Letterbox(self._hooks, recipient.agent, recipient.pid)
+
+    def _leave(self, recipient: Recipient, message: Outgoing) -> None:
+        box, outputs = self._box(recipient), dict(self._outputs(recipient, message))
+        letter: Object = {"session": recipient.session_id, "outputs": outputs}
+        box.open()
+        box.put(letter_name(message.id), dump_json(letter))
+        box.mark()
+
+    def _sighted(self, recipient: Recipient, message: Outgoing) -> Sighting:
+        box, name = self._box(recipient), letter_name(message.id)
+        match box.stage(name):
+            case None:  # It was taken back. Without its folder, nothing is known.
+                return Sighting("untouched" if box.folder.is_dir() else None)
+            case "given":
+                given = box.since(name, "given") or 0
+                seen = _shown_at(self._transcript(recipient), message.text, given)
+                return Sighting("delivered", given) if seen is None else Sighting("seen", seen)
+            case _:
+                return Sighting(None)
+
+
+def _shown_at(path: Path | None, text: str, since_ms: int) -> int | None:
+    """When a transcript shows a text after a moment; None if it doesn't."""
+    lines: Sequence[bytes] = last_lines(path, _LONGEST_SEARCHED) if path is not None else ()
+    mark = dump_json(max(text.split("\n"), key=len).strip()[:_LONGEST_MARK])[1:-1]
+    for line in reversed(lines):
+        at = millis(record_in(line).get("timestamp")) if mark in line else None
+        if at is not None and at >= since_ms:
+            return at
+    return None

@@ -1,0 +1,72 @@
+"""Letters to something that runs in a client's process: a plugin, or a hook.
+
+Each is a file in a folder of that process, and the end of its name says what became of it. It is
+renamed before it is read, so it is taken once; until then, it can be taken back.
+"""
+
+import hashlib
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from callboard.courier.mail import WAITS
+from callboard.disk.files import replace
+from callboard.disk.private import make_own_folder
+from callboard.systems.processes import is_alive
+
+STAGES: Final = ("seen", "delivered", "given", "refused", "taken", "json")
+"""How far a letter can come, the last stage first."""
+
+
+class Letterbox:
+    """The letters to one process. hooks: the hooks folder."""
+
+    def __init__(self, hooks: Path, agent: str, pid: int | None) -> None:
+        self.folder = hooks / "mailbox" / f"{agent}.{pid}"
+
+    def open(self) -> None:
+        """Create it, and remove those of processes that have ended; OSError if that fails."""
+        make_own_folder(self.folder)
+        for other in self.folder.parent.iterdir():
+            pid = other.name.rpartition(".")[2]
+            if pid.isdigit() and not is_alive(int(pid), None):
+                shutil.rmtree(other, ignore_errors=True)
+
+    def put(self, name: str, content: bytes) -> None:
+        """Leave a letter, and forget what became of the last one with this name."""
+        for stage in STAGES:
+            (self.folder / f"{name}.{stage}").unlink(missing_ok=True)
+        replace(self.folder / f"{name}.json", content, lasting=False)
+
+    def mark(self) -> None:
+        """Let hooks look for letters that were left before."""
+        replace(self.folder / WAITS, b"", lasting=False)
+
+    def take_back(self, name: str) -> bool:
+        """Take back a letter that was not taken; returns whether that worked."""
+        try:
+            (self.folder / f"{name}.json").unlink()
+        except OSError:
+            return False
+        return True
+
+    def stage(self, name: str) -> str | None:
+        """How far a letter has come; None if there is none."""
+        return next((one for one in STAGES if (self.folder / f"{name}.{one}").exists()), None)
+
+    def since(self, name: str, stage: str) -> int | None:
+        """Since when it is there, in milliseconds."""
+        with suppress(OSError):
+            return (self.folder / f"{name}.{stage}").stat().st_ctime_ns // 1_000_000
+        return None
+
+
+def letter_name(message_id: str) -> str:
+    """The name of a letter with a message."""
+    return f"message-{digest(message_id)[:24]}"
+
+
+def digest(id: str) -> str:
+    """An id of a fixed length for any id."""
+    return hashlib.sha256(id.encode()).hexdigest()

@@ -1,0 +1,254 @@
+"""Messages that are typed: into an idle, empty prompt box, and never into anything else."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from callboard.systems.processes import started_at
+from callboard.terminals.link import ShownScreen
+from callboard.vendors import typed_prompts
+from callboard.vendors.claude.prompt_box import PASTES, read_box
+from callboard.vendors.steering import Outgoing, Recipient
+from callboard.vendors.typed_prompts import TypedClient, TypedPrompts
+
+RULE = "─" * 60
+DIALOG = ["Do you want to proceed?", "❯ 1. Yes", "  2. No"]
+
+
+@dataclass
+class FakePane:
+    """A client's terminal. on_paste, on_enter: what happens instead of the usual."""
+
+    box: str = ""
+    dialog: bool = False
+    submitted: list[str] = field(default_factory=list[str])
+    approved: int = 0
+    serial: int = 0
+    on_paste: Callable[["FakePane", str], None] | None = None
+    before_key: Callable[["FakePane", str], None] | None = None
+
+    def look(self) -> ShownScreen | None:
+        if self.dialog:
+            return ShownScreen([*DIALOG, RULE], (1, 0), self.serial, attached=False)
+        first, *others = self.box.split("\n")
+        rows = [RULE, f"❯ {first}".rstrip(), *(f"  {one}" for one in others), RULE]
+        end = len(others) + 1, 2 + len((others or [first])[-1])
+        return ShownScreen(rows, end, self.serial, attached=False)
+
+    def paste(self, text: str, serial: int) -> bool:
+        if serial != self.serial:
+            return False
+        self.serial += 1
+        if self.on_paste is not None:
+            self.on_paste(self, text)
+        elif not self.dialog:
+            self.box += text
+        return True
+
+    def press(self, key: str, serial: int) -> bool:
+        if self.before_key is not None:
+            self.before_key(self, key)
+        if serial != self.serial:
+            return False
+        self.serial += 1
+        if self.dialog:
+            self.approved += key == "\r"
+        elif key == "\r":
+            self.submitted.append(self.box)
+            self.box = ""
+        elif key == "\x15":
+            head, line_break, _ = self.box.rpartition("\n")
+            self.box = head + line_break
+        elif key == "\x7f":
+            self.box = self.box[:-1]
+        return True
+
+
+IDLE = Recipient("claude", "s1", "/p", 1, "1", status="idle")
+MESSAGE = Outgoing("m1", "Use the other table.\nThen test.", "now")
+
+
+@pytest.fixture
+def pane(monkeypatch: pytest.MonkeyPatch) -> FakePane:
+    made = FakePane()
+    monkeypatch.setattr(typed_prompts, "pane_of", lambda pid, start: made)
+    monkeypatch.setattr(typed_prompts, "SHOWS_WITHIN", 0.2)
+    return made
+
+
+@pytest.fixture
+def typing(tmp_path: Path) -> TypedPrompts:
+    return TypedPrompts(TypedClient(read_box, PASTES, pause=0.0), tmp_path / "typed")
+
+
+async def test_it_is_pasted_seen_and_submitted(typing: TypedPrompts, pane: FakePane):
+    assert (await typing.reach(IDLE)).way == "terminal"
+    assert (await typing.say(IDLE, MESSAGE)).result == "accepted"
+    assert pane.submitted == [MESSAGE.text]
+    assert (await typing.look(IDLE, MESSAGE)).status is None
+
+
+@pytest.mark.parametrize("status", ["busy", "waiting", None])
+async def test_only_while_it_is_idle(typing: TypedPrompts, pane: FakePane, status):
+    recipient = Recipient("claude", "s1", "/p", 1, "1", status=status)
+    assert (await typing.reach(recipient)).way is None
+    assert (await typing.say(recipient, MESSAGE)).result == "untouched"
+    assert (pane.box, pane.submitted) == ("", [])
+
+
+async def test_not_over_a_draft(typing: TypedPrompts, pane: FakePane):
+    pane.box = "what I was about to"
+    assert "draft" in ((await typing.reach(IDLE)).note or "")
+    assert (await typing.say(IDLE, MESSAGE)).result == "untouched"
+    assert (pane.box, pane.submitted) == ("what I was about to", [])
+
+
+async def test_not_into_a_dialog(typing: TypedPrompts, pane: FakePane):
+    pane.dialog = True
+    assert (await typing.reach(IDLE)).way is None
+    assert (await typing.say(IDLE, MESSAGE)).result == "untouched"
+    assert (pane.approved, pane.submitted) == (0, [])
+
+
+async def test_a_dialog_that_opens_just_before_the_paste(typing: TypedPrompts, pane: FakePane):
+    """It swallows the paste. Enter would approve it, and is not pressed."""
+
+    def swallow(pane: FakePane, text: str) -> None:
+        pane.dialog = True
+
+    pane.on_paste = swallow
+    assert (await typing.say(IDLE, MESSAGE)).result == "unknown"
+    assert (pane.approved, pane.submitted) == (0, [])
+    pane.dialog = False  # Its person closes it. The box is empty, so nothing was submitted.
+    assert (await typing.look(IDLE, MESSAGE)).status == "untouched"
+
+
+async def test_a_dialog_that_opens_over_the_text(typing: TypedPrompts, pane: FakePane):
+    def cover(pane: FakePane, text: str) -> None:
+        pane.box, pane.dialog = text, True
+
+    pane.on_paste = cover
+    assert (await typing.say(IDLE, MESSAGE)).result == "unknown"
+    assert (await typing.look(IDLE, MESSAGE)).status is None
+    assert pane.approved == 0
+    pane.dialog = False
+    assert (await typing.look(IDLE, MESSAGE)).status == "untouched"
+    assert (pane.box, pane.submitted) == ("", [])
+
+
+async def test_a_dialog_that_opens_just_before_enter(typing: TypedPrompts, pane: FakePane):
+    """What is printed meanwhile is noticed by whoever keeps the terminal."""
+
+    def open_dialog(pane: FakePane, key: str) -> None:
+        if key == "\r":
+            pane.dialog = True
+            pane.serial += 1
+
+    pane.before_key = open_dialog
+    assert (await typing.say(IDLE, MESSAGE)).result == "unknown"
+    assert (pane.approved, pane.submitted) == (0, [])
+
+
+async def test_what_a_person_types_meanwhile_is_not_submitted(typing: TypedPrompts, pane: FakePane):
+    def type_before(pane: FakePane, text: str) -> None:
+        pane.box = f"rm -rf {text}"
+
+    pane.on_paste = type_before
+    assert (await typing.say(IDLE, MESSAGE)).result == "unknown"
+    assert pane.submitted == []
+    assert pane.box.startswith("rm -rf")
+
+
+async def test_text_that_shows_only_in_part_is_taken_out(typing: TypedPrompts, pane: FakePane):
+    def cut_off(pane: FakePane, text: str) -> None:
+        pane.box = text[:10]
+
+    pane.on_paste = cut_off
+    assert (await typing.say(IDLE, MESSAGE)).result == "untouched"
+    assert (pane.box, pane.submitted) == ("", [])
+
+
+async def test_a_screen_that_changed_is_not_typed_into(typing: TypedPrompts, pane: FakePane):
+    shown = pane.look
+
+    def change() -> ShownScreen | None:
+        found = shown()
+        pane.serial += 1
+        return found
+
+    pane.look = change  # type: ignore[method-assign]
+    assert (await typing.say(IDLE, MESSAGE)).result == "untouched"
+    assert (pane.box, pane.submitted) == ("", [])
+
+
+async def test_a_long_paste_shows_as_a_sign(typing: TypedPrompts, pane: FakePane):
+    def fold(pane: FakePane, text: str) -> None:
+        pane.box = "[Pasted text #3 +29 lines]"
+
+    pane.on_paste = fold
+    assert (await typing.say(IDLE, MESSAGE)).result == "accepted"
+
+
+async def test_enter_that_does_nothing_is_pressed_again(typing: TypedPrompts, pane: FakePane):
+    presses = []
+
+    def ignore_first(pane: FakePane, key: str) -> None:
+        presses.append(key)
+        if len(presses) == 1:
+            pane.serial += 1
+
+    pane.before_key = ignore_first
+    assert (await typing.say(IDLE, MESSAGE)).result == "accepted"
+    assert (presses, pane.submitted) == (["\r", "\r"], [MESSAGE.text])
+
+
+def note_of(folder: Path) -> Path:
+    (found,) = (folder / "typed").iterdir()
+    return found
+
+
+@pytest.mark.parametrize("has_text", [True, False])
+async def test_a_crash_before_enter_leaves_it_queued(
+    typing: TypedPrompts, pane: FakePane, tmp_path: Path, has_text: bool
+):
+    def die(pane: FakePane, key: str) -> None:
+        raise RuntimeError("killed")
+
+    pane.before_key = die
+    pane.on_paste = None if has_text else lambda pane, text: die(pane, text)
+    with pytest.raises(RuntimeError):
+        await typing.say(IDLE, MESSAGE)
+    note = note_of(tmp_path)
+    assert (await typing.look(IDLE, MESSAGE)).status is None  # It may still be typing.
+    told = json.loads(note.read_bytes())
+    if told["stage"] == "entered":
+        return  # It was noted that Enter comes next: what is on the board decides.
+    note.write_text(json.dumps({**told, "pid": 2**22 - 1, "start": "0"}))
+    pane.before_key = None
+    assert (await typing.look(IDLE, MESSAGE)).status == "untouched"
+    assert (pane.box, pane.submitted) == ("", [])
+
+
+async def test_a_crash_after_enter_is_decided_by_evidence(
+    typing: TypedPrompts, pane: FakePane, tmp_path: Path
+):
+    assert (await typing.say(IDLE, MESSAGE)).result == "accepted"
+    told = json.loads(note_of(tmp_path).read_bytes())
+    assert (told["stage"], told["start"]) == ("entered", started_at(os.getpid()))
+    assert (await typing.look(IDLE, MESSAGE)).status is None
+
+
+async def test_two_at_once_are_not_mixed(typing: TypedPrompts, pane: FakePane):
+    other = Outgoing("m2", "Something else.", "now")
+    await asyncio.gather(typing.say(IDLE, MESSAGE), typing.say(IDLE, other))
+    assert set(pane.submitted) <= {MESSAGE.text, other.text}
+
+
+async def test_interrupting(typing: TypedPrompts, pane: FakePane):
+    assert not (await typing.interrupt(IDLE)).told
+    assert (await typing.interrupt(Recipient("claude", "s1", "/p", 1, "1", status="busy"))).told
