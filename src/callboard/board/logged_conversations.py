@@ -5,6 +5,7 @@ turn is read and folded as a whole.
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -30,7 +31,7 @@ from callboard.vendors.conversation import (
     FoundItem,
     Window,
 )
-from callboard.vendors.conversation_items import cut_item
+from callboard.vendors.conversation_items import cut_item, weight
 from callboard.vendors.conversation_search import Needle
 from callboard.vendors.fields import word
 from callboard.waiting import wait_any
@@ -39,8 +40,11 @@ _STEP: Final = Portion(500, 4 * 1024 * 1024)
 _LONGEST_TURN: Final = 20_000
 """Events of a turn that are folded together. Items of a longer one may be in two parts."""
 _LARGEST_TURN: Final = 16 * 1024 * 1024
+_MOST_FOLDED: Final = 5_000
 _MOST_SEARCHED: Final = 50_000
 _MOST_KNOWN: Final = 32
+_LARGEST_PAGE: Final = 140_000
+_SHORTEST: Final = 200
 _PAUSE: Final = 0.05
 
 
@@ -97,6 +101,8 @@ class LoggedConversations:
                 left = deadline - self._clock.monotonic()
                 if page.items or left <= 0:
                     return page
+                if _position(page.after) < await self._log.head(plate_id):
+                    continue
                 await wait_any(changed.wait(), self._clock.sleep(left))
                 await self._clock.sleep(min(left, _PAUSE))
         finally:
@@ -155,7 +161,11 @@ class LoggedConversations:
         after = str(head if before > head else before - 1)
 
         def page(most: int) -> ConversationPage:
-            some = items[-most:]
+            # Items of one event stay together, because a cursor can't tell them apart.
+            at = max(0, len(items) - most)
+            while at and items[at - 1].start == items[at].start:
+                at -= 1
+            some = items[at:]
             first = some[0].start if len(some) < len(items) else end
             known = str(first) if first > 1 else None
             return ConversationPage([cut_item(one.item) for one in some], known, after)
@@ -173,23 +183,16 @@ class LoggedConversations:
         self._tails.keep(plate_id, tail)
         news = await self._log.read(plate_id, tail.position, limit=_STEP)
         for event in news:
+            if event.position <= tail.position:
+                continue  # Another reader was faster.
             payload = _payload(event)
-            if begins_turn(payload) and tail.position <= after:
+            is_known = tail.position <= after or len(tail.fold.items) > _MOST_FOLDED
+            if is_known and begins_turn(payload):
                 # Everything before is known to who asks, and won't change anymore.
                 tail.start, tail.fold = event.position, ConversationFold()
             tail.fold.add(event.position, event.at_ms, payload)
             tail.position = event.position
-        changed = [one for one in tail.fold.items.values() if one.last > after]
-        position = tail.position
-
-        def page(most: int) -> ConversationPage:
-            some = sorted(changed, key=lambda one: one.last)[:most]
-            left = len(changed) > len(some)
-            reached = some[-1].last if left and some else position
-            items = [cut_item(one.item) for one in sorted(some, key=lambda one: one.start)]
-            return ConversationPage(items, None, str(reached))
-
-        return fitted_page(page, most)
+        return _page_of(tail, after, most)
 
     async def _turn(self, plate_id: str, position: int) -> tuple[int, list[PlacedItem]]:
         """Where the turn with this position starts, and its items."""
@@ -239,6 +242,27 @@ class LoggedConversations:
             ]
             after = events[-1].position
         return found
+
+
+def _page_of(tail: _Tail, after: int, most: int) -> ConversationPage:
+    """What changed in items that are known after a position, and the next ones."""
+    changed = [one for one in tail.fold.items.values() if one.last > after]
+    known = [one.item for one in changed if one.start <= after]
+    new = [one for one in changed if one.start > after]
+    at = most
+    while at < len(new) and new[at - 1].start == new[at].start:
+        at += 1
+    # Items come in order. Some of them may be there again with the next page, as they are then.
+    reached = new[at].start - 1 if at < len(new) else tail.position
+    return ConversationPage(_fitting([*known, *(one.item for one in new[:at])]), None, str(reached))
+
+
+def _fitting(items: Sequence[ConversationItem]) -> list[ConversationItem]:
+    """The items, with shorter texts if they would be too large together."""
+    found = [cut_item(item) for item in items]
+    if sum(map(weight, found)) <= _LARGEST_PAGE:
+        return found
+    return [cut_item(item, max(_SHORTEST, _LARGEST_PAGE // len(found))) for item in found]
 
 
 def _payload(event: Event) -> Object:

@@ -184,35 +184,35 @@ def _is_plain(offered: Sequence[Mapping[str, str]]) -> bool:
 
 
 def decision(asked: Interaction) -> dict[str, Json]:
-    """What `agent_host` tells the agent: `{outcome: allowed | denied, optionId}`.
+    """What `agent_host` tells the agent: `{outcome: allowed | denied, optionId, message}`.
 
-    Without an option, the agent is told that the question was cancelled. Empty: nothing.
+    Without an option, the agent is told that the question was cancelled.
     """
     response = as_object(asked.for_agent)
     offered = _offered(as_object(asked.config).get(OPTIONS))
     if asked.type == "question" and response.get("approved") is not False:
         return _chosen(offered, response)
-    match response.get("approved"):
-        case True:
-            kind = "allow_always" if response.get("always") is True else "allow_once"
-            option = _of_kind(offered, kind)
-            return {} if option is None else {"outcome": "allowed", "optionId": option}
-        case False:
-            option = _of_kind(offered, "reject_once")
-            note = text(response.get("message"))
-            return {"outcome": "denied", **present(optionId=option, message=note)}
-        case _:
-            return {}
+    if response.get("approved") is True:
+        kind = "allow_always" if response.get("always") is True else "allow_once"
+        option = _of_kind(offered, kind)
+        # Nothing else is chosen instead: each option means something different.
+        return dict(UNDECIDED) if option is None else {"outcome": "allowed", "optionId": option}
+    return _denied(offered, text(response.get("message")))
+
+
+def _denied(offered: Sequence[Mapping[str, str]], message: str | None) -> dict[str, Json]:
+    option = _of_kind(offered, "reject_once")
+    return {"outcome": "denied", **present(optionId=option, message=message)}
 
 
 def _chosen(offered: Sequence[Mapping[str, str]], response: Object) -> dict[str, Json]:
-    """The option that was chosen by its name."""
+    """The option that was chosen by its name. Anything else is a no, with what was written."""
     answers = [*as_object(response.get("answers")).values()]
     said = [str(one) for each in answers for one in (each if is_list(each) else [each])]
     for one in offered:
         if one["name"] in said:
             return {"outcome": "allowed", "optionId": one["optionId"]}
-    return {}
+    return _denied(offered, "\n".join(said) or None)
 
 
 def _of_kind(offered: Sequence[Mapping[str, str]], kind: str) -> str | None:

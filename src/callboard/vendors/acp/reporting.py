@@ -20,7 +20,7 @@ from callboard.courier.wire import Refused, Timeouts, ask, read_connection
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object
 from callboard.vendors.acp.payloads import NAME
-from callboard.vendors.acp.updates import Part, as_dict, joined
+from callboard.vendors.acp.updates import Part, as_dict, grows, joined
 
 AT_MOST_EVERY: Final = 0.05
 """Seconds between two events of a text that the agent is saying."""
@@ -93,8 +93,8 @@ class BoardReports:
             payload = self._waiting.popleft()
             self._grow(-_weight(payload))
             await asyncio.to_thread(self._send, payload)
-            if not self._ends:
-                await asyncio.sleep(AT_MOST_EVERY if payload["type"] == "update" else 0)
+            if not self._ends and grows(as_dict(payload.get("update"))):
+                await asyncio.sleep(AT_MOST_EVERY)
         self._sent.set()
 
     def end(self) -> None:

@@ -29,6 +29,7 @@ _LARGEST_IMAGE: Final = 12_000
 _CHUNKS: Final = frozenset({"agent_message_chunk", "agent_thought_chunk", "user_message_chunk"})
 _CALLS: Final = frozenset({"tool_call", "tool_call_update"})
 _OVER: Final = frozenset({"completed", "failed"})
+_GROWTH: Final = {"sessionUpdate", "toolCallId", "added"}
 _AS_IT_IS: Final = ("title", "kind", "status")
 
 Part = dict[str, Json]
@@ -109,8 +110,17 @@ def _chunk(kind: str, update: Object) -> Iterator[Part]:
         yield shared | {"content": {"type": "text", "text": text[at : at + PART]}}
 
 
+def grows(part: Part) -> bool:
+    """Whether more of the same text may follow soon."""
+    return part.get("sessionUpdate") in _CHUNKS or "added" in part
+
+
 def joined(one: Part, other: Part) -> Part | None:
     """Two parts of the same text as one; None if they are not, or too long together."""
+    if other.keys() == _GROWTH and other.get("toolCallId") == one.get("toolCallId"):
+        name = "text" if "text" in one else "added"
+        text = as_text(one.get(name)) + as_text(other["added"])
+        return one | {name: text} if len(text) <= PART else None
     kinds = one.get("sessionUpdate"), one.get("messageId")
     if kinds != (other.get("sessionUpdate"), other.get("messageId")) or kinds[0] not in _CHUNKS:
         return None
