@@ -95,7 +95,7 @@ def test_interrupting_what_cannot_be(command: CallboardCommand, plate: str):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["say", "unknown", "a"], "There is no plate 'unknown'"),
+        (["say", "unknown", "a"], "There is no agent 'unknown'"),
         (["say", "PLATE", " "], "write something"),
         (["say", "PLATE", "a\x1b[2J"], "control character U+001B"),
         (["messages", "PLATE", "withdraw"], "Missing argument 'MESSAGE'"),

@@ -156,6 +156,16 @@ def test_a_question_of_an_agent(command: CallboardCommand, transcript: ClaudeTra
     assert shown.index("I'll run them first.") < shown.index("rm -r build")
 
 
+def test_by_its_name_or_the_start_of_its_id(command: CallboardCommand, plate: Plate):
+    async def name() -> None:
+        async with Callboard.open(command.folder / "t.db") as board:
+            await board.plates.change(plate.plate_id, name="checkout")
+
+    asyncio.run(name())
+    for given in ("checkout", plate.plate_id[:6], plate.session_id):
+        assert "I'll run them first." in command.here("transcript", given).out
+
+
 class TestErrors:
     def test_nothing_has_this_id(self, command: CallboardCommand, plate: Plate):
         failed = command.here("transcript", "nothing", code=2)
@@ -172,6 +182,7 @@ class TestErrors:
         transcript.file.unlink()
         failed = command.here("transcript", plate.plate_id, code=2)
         assert "No such file" in failed.err
+        assert "may appear with the next prompt" in failed.err
 
     def test_options_that_contradict(self, command: CallboardCommand, plate: Plate):
         command.here("transcript", plate.plate_id, "--search", "a", "--follow", code=2)

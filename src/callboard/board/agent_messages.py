@@ -305,7 +305,7 @@ def _standing(plate: Plate) -> Literal["idle", "busy", "waiting"] | None:
 def _check_open(plate: Plate) -> None:
     if plate.status == "closed":
         raise ConflictError(
-            "This session has ended. Resume it in a terminal, then write to it.",
+            f"This session has ended. Resume it: callboard start --resume {plate.plate_id}",
             plate_id=plate.plate_id,
         )
 

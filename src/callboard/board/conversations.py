@@ -233,7 +233,8 @@ class PlateConversations:
         plate = await self._plates.get(plate_id, dismissed=dismissed)
         if plate.session_id.startswith(NOT_STARTED):
             raise TranscriptUnreadable(
-                f"Plate {plate_id!r} has no conversation yet: its session has not started.",
+                f"Plate {plate_id!r} has no conversation yet: its session has not started. Try "
+                "again after its first prompt.",
                 plate_id=plate_id,
             )
         path, folder = plate.transcript_path, plate.project_path

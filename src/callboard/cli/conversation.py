@@ -7,13 +7,12 @@ from typing import Final
 from callboard.board.plate import Plate
 from callboard.board.protocol import Board
 from callboard.cli.format import moment
-from callboard.cli.lookup import SHORTEST
 from callboard.cli.questions import print_lines
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
 from callboard.display.conversation import KnownItems, call_line, item_lines, speaker
 from callboard.display.lines import Bounds
-from callboard.errors import NotFound, ValidationError
+from callboard.errors import NotFound
 from callboard.events.moments import from_ms
 from callboard.vendors.conversation import (
     MOST_ITEMS,
@@ -29,18 +28,6 @@ _WAIT: Final = 20.0
 _MOST_OPEN: Final = 1000
 _BOUNDS: Final = 40, 2000
 _FEW_LINES: Final = 4
-
-
-async def find_plate(board: Board, given: str) -> Plate | None:
-    """The plate with this id, or the start of it, or whose client has this session."""
-    plates = await board.plates.all()
-    found = [one for one in plates if given in (one.plate_id, one.session_id)]
-    if not found and len(given) >= SHORTEST:
-        found = [one for one in plates if one.plate_id.startswith(given)]
-    if len(found) > 1:
-        listed = "\n".join(f"  {one.plate_id}" for one in found)
-        raise ValidationError(f"{given!r} matches more than one agent. Which?\n{listed}")
-    return found[0] if found else None
 
 
 class AgentConversation:
@@ -126,6 +113,7 @@ class ConversationPrinter:
     def __init__(self, screen: Screen, plate: Plate, place: Target, now: datetime) -> None:
         self._screen = screen
         self._plate = plate
+        self._folder = plate.project_path.rstrip("/")
         self._place = place
         self._now = now
         self._speaker = ""
@@ -152,9 +140,10 @@ class ConversationPrinter:
             at = "" if item.at is None else f"  {moment(from_ms(item.at), self._now)}"
             self._screen.line((said, "name"), (at, "faint"))
         if called is not None and not full and item.tool is not None:
-            print_lines(self._screen, [call_line(item.tool)], indent="")
+            print_lines(self._screen, [call_line(item.tool, folder=self._folder)], indent="")
         else:
-            lines = item_lines(item, full=full, bounds=None if full else self._bounds(item.id))
+            bounds = None if full else self._bounds(item.id)
+            lines = item_lines(item, full=full, bounds=bounds, folder=self._folder)
             print_lines(self._screen, lines, indent="")
 
     def _bounds(self, item_id: str) -> Bounds:

@@ -60,19 +60,25 @@ async def find_question(board: Board, place: Target, given: str) -> Interaction:
 
 async def find_plate(board: Board, place: Target, given: str) -> Plate:
     """The plate with this id or name, or the only one whose id starts with it."""
+    found = await plate_called(board, given)
+    if found is None:
+        raise PlateNotFound(
+            f"There is no agent {given!r}. List them: {place.command('plates')}", plate_id=given
+        )
+    return found
+
+
+async def plate_called(board: Board, given: str) -> Plate | None:
+    """The plate with this id, name or session, or the only one whose id starts with it."""
     plates = await board.plates.all()
     found = [one for one in plates if one.plate_id == given]
     found = found or [one for one in plates if given in (one.name, one.session_id)]
     if not found and len(given) >= SHORTEST:
         found = [one for one in plates if one.plate_id.startswith(given)]
-    if not found:
-        raise PlateNotFound(
-            f"There is no plate {given!r}. List them: {place.command('plates')}", plate_id=given
-        )
     if len(found) > 1:
         ids = ", ".join(one.plate_id for one in found)
-        raise ConflictError(f"Several plates are called {given!r}. Give one of their ids: {ids}")
-    return found[0]
+        raise ConflictError(f"Several agents are called {given!r}. Give one of their ids: {ids}")
+    return found[0] if found else None
 
 
 async def _sessions_beginning(board: Board, given: str) -> list[str]:

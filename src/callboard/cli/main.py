@@ -73,7 +73,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "interrupt": "Stop a coding agent's turn.",
         "assign": "Assign a question to yourself or someone else.",
         "attend": "Work through interactive sessions with a coding agent, one at a time.",
-        "transcript": "Print the transcript of an interactive session, if one was kept.",
+        "transcript": "Show the conversation of a coding agent or of an interactive session.",
         "pause": "Pause a session, wherever it runs.",
         "cancel": "Cancel a session. It cannot be resumed.",
         "rename": "Change the title of a session.",

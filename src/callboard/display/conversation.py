@@ -89,10 +89,19 @@ def speaker(item: ConversationItem, agent: str) -> str:
 
 
 def item_lines(
-    item: ConversationItem, *, full: bool = False, bounds: Bounds | None = None
+    item: ConversationItem,
+    *,
+    full: bool = False,
+    bounds: Bounds | None = None,
+    folder: str = "",
 ) -> list[Line]:
-    """An item as lines. full: with all of a tool call, of thoughts, and of a summary."""
-    return [line for part in _parts(item, full=full) for line in _within(part, bounds)]
+    """An item as lines.
+
+    full: with all of a tool call, of thoughts, and of a summary. folder: where the agent works;
+    paths in there are shown from there.
+    """
+    parts = _parts(item, folder.rstrip("/"), full=full)
+    return [line for part in parts for line in _within(part, bounds)]
 
 
 def _within(part: Sequence[Line], bounds: Bounds | None) -> Sequence[Line]:
@@ -100,10 +109,10 @@ def _within(part: Sequence[Line], bounds: Bounds | None) -> Sequence[Line]:
     return lines if bounds is None else bounded(lines, bounds)
 
 
-def _parts(item: ConversationItem, *, full: bool) -> Iterator[Sequence[Line]]:
+def _parts(item: ConversationItem, folder: str, *, full: bool) -> Iterator[Sequence[Line]]:
     if item.tool is not None:
-        yield [call_line(item.tool, brief=not full)]
-        yield from _call(item.tool) if full else _glimpse(item.tool)
+        yield [call_line(item.tool, brief=not full, folder=folder)]
+        yield from _call(item.tool, folder) if full else _glimpse(item.tool)
     elif item.kind in ("thinking", "compaction", "notice"):
         yield text_lines(item.text, "faint", INDENT) if full else [_folded(item)]
     elif item.text:
@@ -122,9 +131,9 @@ def _folded(item: ConversationItem) -> Line:
     return Line(one_line(item.text, _LONGEST), "faint", f"{INDENT}{lead}")
 
 
-def call_line(tool: ToolRun, *, brief: bool = True) -> Line:
+def call_line(tool: ToolRun, *, brief: bool = True, folder: str = "") -> Line:
     """A tool call on one line: its name, how it ended unless it is done, and what it is about."""
-    about, look = _about(tool) if brief else ("", "plain")
+    about, look = _about(tool, folder) if brief else ("", "plain")
     ending, ending_look = _ENDINGS[tool.status]
     lead = f"{INDENT}{one_line(tool.name, _LONGEST) or 'Tool call'}  "
     if ending and about:
@@ -134,21 +143,25 @@ def call_line(tool: ToolRun, *, brief: bool = True) -> Line:
     return Line(about, ending_look if ending else look, lead, "number")
 
 
-def _about(tool: ToolRun) -> tuple[str, Look]:
+def _about(tool: ToolRun, folder: str) -> tuple[str, Look]:
     if tool.command:
         return f"$ {one_line(tool.command, _LONGEST)}", "command"
     if tool.edits:
-        return ", ".join(_counted(edit) for edit in tool.edits[:3]), "path"
+        return ", ".join(_counted(edit, folder) for edit in tool.edits[:3]), "path"
     given = as_object(tool.input)
     texts = (as_text(given.get(key)) for key in _TELLING)
     return one_line(next((text for text in texts if text), ""), _LONGEST), "faint"
 
 
-def _counted(edit: FileEdit) -> str:
+def _counted(edit: FileEdit, folder: str) -> str:
     lines = edit.diff.split("\n")
     added = sum(line.startswith("+") for line in lines)
     removed = sum(line.startswith("-") for line in lines)
-    return f"{one_line(edit.path, _LONGEST)} +{added} -{removed}"
+    return f"{one_line(_path_in(folder, edit.path), _LONGEST)} +{added} -{removed}"
+
+
+def _path_in(folder: str, path: str) -> str:
+    return path.removeprefix(f"{folder}/") if folder else path
 
 
 def _glimpse(tool: ToolRun) -> Iterator[Sequence[Line]]:
@@ -157,11 +170,11 @@ def _glimpse(tool: ToolRun) -> Iterator[Sequence[Line]]:
         yield text_lines(tool.result.rstrip(), "faint", INDENT * 2)[-_LAST_WORDS:]
 
 
-def _call(tool: ToolRun) -> Iterator[Sequence[Line]]:
+def _call(tool: ToolRun, folder: str) -> Iterator[Sequence[Line]]:
     """All of a call: its input, or what it changed, and its result."""
     diffs = [edit for edit in tool.edits if edit.diff]
     for edit in diffs:
-        yield [Line(one_line(edit.path), "path", INDENT * 2)]
+        yield [Line(one_line(_path_in(folder, edit.path)), "path", INDENT * 2)]
         yield [
             line._replace(lead=INDENT * 2 + line.lead)
             for line in diff_lines(edit.diff.rstrip("\n"))

@@ -66,9 +66,7 @@ class ConversationScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """A title, the messages, a field to search, and the keys."""
         yield Static(id="talk-title")
-        yield ConversationView(
-            self._plate.agent, self._command, from_ms(self._clock.now_ms()), id="talk"
-        )
+        yield ConversationView(self._plate, self._command, from_ms(self._clock.now_ms()), id="talk")
         yield Input(id="talk-search", placeholder="Search this conversation")
         yield KeyBar(compact=True, show_command_palette=False)
 

@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from callboard.board.plate import Plate
 from callboard.display.conversation import item_lines, speaker
 from callboard.display.lines import Bounds, Line
 from callboard.events.moments import from_ms
@@ -64,10 +65,11 @@ class ConversationView(ScrollView, can_focus=True):
             super().__init__()
             self.item = item
 
-    def __init__(self, agent: str, full: Callable[[str], str], now: datetime, id: str) -> None:
+    def __init__(self, plate: Plate, full: Callable[[str], str], now: datetime, id: str) -> None:
         """full: the command that shows a message in full."""
         super().__init__(id=id)
-        self._agent = agent
+        self._agent = plate.agent
+        self._folder = plate.project_path
         self._full = full
         self._today = now.astimezone().date()
         self._items: Sequence[ConversationItem] = ()
@@ -160,7 +162,7 @@ class ConversationView(ScrollView, can_focus=True):
             return known[3]
         lines, width = _WHOLE if is_open else _BRIEF
         bounds = Bounds(lines, width, self._full(item.id))
-        made = item_lines(item, full=is_open, bounds=bounds)
+        made = item_lines(item, full=is_open, bounds=bounds, folder=self._folder)
         self._laid_out[item.id] = (item, 0, is_open, made)
         return made
 

@@ -156,4 +156,6 @@ def _keep(pieces: list[bytes], piece: bytes, length: int) -> None:
 
 def _unreadable(path: str, error: Exception) -> TranscriptUnreadable:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return TranscriptUnreadable(f"The conversation in {path} can't be read: {reason}.")
+    # A client creates it with its first prompt, and may remove old ones.
+    later = " It may appear with the next prompt." if isinstance(error, FileNotFoundError) else ""
+    return TranscriptUnreadable(f"The conversation in {path} can't be read: {reason}.{later}")

@@ -102,7 +102,7 @@ def question(id: str, type: str = "permission", **more: Any) -> Interaction:
 
 def message(id: str, text: str, **more: Any) -> PlateMessage:
     """A message as the server tells it."""
-    told = {"plate_id": "shop", "when": "now", "status": "queued", "by": "ann"}
+    told: dict[str, Any] = {"plate_id": "shop", "when": "now", "status": "queued", "by": "ann"}
     return PlateMessage(id=id, text=text, created_at=to_ms(ago(minutes=2)), **(told | more))
 
 

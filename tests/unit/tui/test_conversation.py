@@ -36,7 +36,7 @@ CONVERSATION = (
     ConversationItem("t1", AT, "thinking", "model", "They could be wrong\nor slow."),
     reply("r1", "I'll run them first."),
     call("c1", "Bash", command="make test", result="2 failed\nsee above", status="failed"),
-    call("c2", "Edit", edits=[FileEdit("app.py", DIFF)], result="Updated."),
+    call("c2", "Edit", edits=[FileEdit("/home/ann/shop/app.py", DIFF)], result="Updated."),
     call("c3", "Task", input={"description": "Look at the docs"}, subagent="abc"),
     ConversationItem("n1", AT, "notice", "client", "[Request interrupted by user]"),
 )

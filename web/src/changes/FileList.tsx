@@ -21,7 +21,7 @@ interface Props {
 /** The files that changed. Each opens into its diff, which is loaded then. */
 export function FileList({ plateId, since, changes, tray }: Props) {
   const { files, more, readAt } = changes
-  const first = files.find(hasLines)
+  const first = files.find((file) => hasLines(file) && (file.added || file.removed))
   return (
     <>
       <ul className="changed__files">

@@ -10,13 +10,12 @@ import click
 from callboard.board.plate import Plate
 from callboard.board.protocol import Board
 from callboard.cli import options
-from callboard.cli.conversation import find_plate
 from callboard.cli.format import ago, one_line
+from callboard.cli.lookup import find_plate
 from callboard.cli.person import REVIEWS, ask_as_person
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
-from callboard.errors import PlateNotFound
 from callboard.events.moments import from_ms
 from callboard.worktree.changes import (
     ChangedFile,
@@ -77,13 +76,13 @@ class _Typed:
 def command(typed: _Typed) -> None:
     """Show what a coding agent changed in its working tree.
 
-    ID is that of an agent on the board, or of its session. The working tree is read with git, on
-    the agent's machine; another machine has to allow `read`, and on a server, this needs a token
-    with the scope `operate`.
+    ID is that of an agent on the board or of its session, the start of it, or the agent's name.
+    The working tree is read with git, on the agent's machine; another machine has to allow `read`,
+    and on a server, this needs a token with the scope `operate`.
     """
 
     async def show(board: Board) -> None:
-        plate = await _found(board, typed)
+        plate = await find_plate(board, typed.place, typed.plate)
         if typed.file is None:
             found = await board.changes.list(plate.plate_id, since=typed.since)
             now = from_ms(board.clock.now_ms())
@@ -92,15 +91,6 @@ def command(typed: _Typed) -> None:
         return print_json([file.to_wire()]) if typed.as_json else _print_diff(file)
 
     ask_as_person(typed.place, REVIEWS, show)
-
-
-async def _found(board: Board, typed: _Typed) -> Plate:
-    plate = await find_plate(board, typed.plate)
-    if plate is None:
-        raise PlateNotFound(
-            f"There is no agent {typed.plate!r}. List them: {typed.place.command('plates')}"
-        )
-    return plate
 
 
 async def _file(board: Board, plate: Plate, path: str, since: str) -> FileChanges:

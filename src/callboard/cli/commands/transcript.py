@@ -14,11 +14,10 @@ from callboard.cli.conversation import (
     MOST_FOUND,
     AgentConversation,
     ConversationPrinter,
-    find_plate,
     link,
 )
 from callboard.cli.format import ago, one_line
-from callboard.cli.lookup import find_question
+from callboard.cli.lookup import find_question, plate_called
 from callboard.cli.person import READS, check_person
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
@@ -71,9 +70,10 @@ class _Typed:
 def command(typed: _Typed) -> None:
     """Show what a coding agent did, or the transcript of an interactive session.
 
-    ID is that of an agent on the board, of its session, or of a question that it asked. With
-    #MESSAGE, one message is shown in full. Conversations are read from the agent's own
-    transcript, on its machine; on a server, that needs a token with the scope `operate`.
+    ID is that of an agent on the board, of its session, or of a question that it asked, the start
+    of one, or the agent's name. With #MESSAGE, one message is shown in full. Conversations are read
+    from the agent's own transcript, on its machine; on a server, that needs a token with the scope
+    `operate`.
 
     Transcripts of interactive sessions are kept only on request. Anything that looks like a
     secret is removed from them.
@@ -82,7 +82,7 @@ def command(typed: _Typed) -> None:
         raise click.UsageError("--search can't be combined with --follow, --all or #MESSAGE.")
 
     async def show(board: Board) -> None:
-        plate = await find_plate(board, typed.id)
+        plate = await plate_called(board, typed.id)
         if plate is None:
             asked = await _question(board, typed)
             plate_id = plate_of(asked) if is_from_board(asked.type) else None
