@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, Literal, get_args
 
+from callboard.board.approved_messages import approved_writer
 from callboard.board.host_requests import words
 from callboard.board.message_queue import Arrival, MessageQueue
 from callboard.board.messages import PlateInterrupted, PlateMessage, PlateMessages
@@ -21,6 +22,7 @@ from callboard.errors import (
     ConflictError,
     HostTimedOut,
     HostUnreachable,
+    InteractionNotFound,
     NotFound,
     PositionConflict,
     PowerNotGranted,
@@ -32,6 +34,7 @@ from callboard.events.json_values import Object
 from callboard.events.payloads.messages import MessageTiming
 from callboard.events.rows import Query
 from callboard.ids import event_id, short_id
+from callboard.interactions.records import Interaction, interaction
 from callboard.log.protocol import EventLog, Writing
 from callboard.vendors.steering import Outgoing, Reach, Recipient, Way
 
@@ -77,15 +80,28 @@ class AgentMessages:
         text: str,
         *,
         when: MessageTiming = "now",
+        approval: str | None = None,
         by: str | None = None,
         via: str | None = "python",
     ) -> PlateMessage:
-        """Write to a session. The message is queued, and a server hands it over."""
+        """Write to a session. The message is queued, and a server hands it over.
+
+        approval: the question in which a person approved exactly this message. It sends one.
+        """
         plate = await self._plates.get(plate_id)
-        _check_open(plate)
-        await self.check_power(plate.host)
-        id, who = short_id(), _who(by, via)
-        return await self._write(plate_id, id, lambda queue: [queue.add(id, text, when, who)])
+        if approval is not None:
+            by = approved_writer(await self._question(approval), plate_id, text, when)
+            # Some clients take every message as their person's own words.
+            text = f"From {by}:\n\n{text}"
+        id, who = approval or short_id(), _who(by, via)
+
+        def decided(queue: MessageQueue) -> Sequence[Entry | None]:
+            return [] if queue.has(id) else [queue.add(id, text, when, who)]
+
+        if approval is None or not (await self.queue(plate_id, id)).has(id):
+            _check_open(plate)
+            await self.check_power(plate.host)
+        return await self._write(plate_id, id, decided)
 
     async def change(
         self,
@@ -254,6 +270,12 @@ class AgentMessages:
         if not rows:  # Its plate was pruned just now.
             raise NotFound(f"There is no message {message_id!r}.", id=message_id)
         return PlateMessage.from_row(rows[0]).shown
+
+    async def _question(self, id: str) -> Interaction:
+        rows = await self._log.rows(Query("human_interactions", {"id": id}))
+        if not rows:
+            raise InteractionNotFound(f"approval: there is no question {id!r}.", interaction_id=id)
+        return interaction(rows[0], self._clock.now_ms())
 
 
 def recipient_of(plate: Plate, session: str | None = None) -> Recipient:

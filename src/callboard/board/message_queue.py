@@ -89,6 +89,10 @@ class MessageQueue:
         """Those that were handed over, without evidence so far that they arrived."""
         return [one for one in self.messages if one.status in ("handed", "held")]
 
+    def has(self, id: str) -> bool:
+        """Whether it contains a message."""
+        return any(one.id == id for one in self.messages)
+
     def of(self, id: str) -> PlateMessage:
         """One message; NotFound if the plate has none with this id."""
         for one in self.messages:

@@ -97,10 +97,22 @@ class BoardMessages(Protocol):
         """The messages to a session, and how it can be reached now."""
         ...
 
-    async def say(self, plate_id: str, text: str, *, when: MessageTiming = "now") -> PlateMessage:
+    async def say(
+        self,
+        plate_id: str,
+        text: str,
+        *,
+        when: MessageTiming = "now",
+        approval: str | None = None,
+    ) -> PlateMessage:
         """Write to a session. The message is queued, and a server hands it over.
 
-        ConflictError if the session has ended; PowerNotGranted if its machine doesn't allow it.
+        approval: the question in which a person approved exactly this message, as `callboard mcp`
+        asks it; a server takes messages of coding agents only with one. It sends one message:
+        again, it returns what became of that one.
+
+        ConflictError if the session has ended; PowerNotGranted if its machine doesn't allow it;
+        Forbidden without that approval.
         """
         ...
 

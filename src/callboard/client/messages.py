@@ -18,9 +18,19 @@ class RemoteMessages:
         """The messages to a session, and how it can be reached now."""
         return PlateMessages.from_wire(await self._transport.get(_path(plate_id, "messages")))
 
-    async def say(self, plate_id: str, text: str, *, when: MessageTiming = "now") -> PlateMessage:
-        """Write to a session. The message is queued, and the server hands it over."""
-        body = {"text": text, "when": when}
+    async def say(
+        self,
+        plate_id: str,
+        text: str,
+        *,
+        when: MessageTiming = "now",
+        approval: str | None = None,
+    ) -> PlateMessage:
+        """Write to a session. The message is queued, and the server hands it over.
+
+        approval: the question in which a person approved exactly this message. It sends one.
+        """
+        body = given({"text": text, "when": when, "approval": approval})
         written = await self._transport.post(_path(plate_id, "messages"), body)
         return PlateMessage.from_wire(written)
 

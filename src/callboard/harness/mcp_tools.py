@@ -7,7 +7,7 @@ its own questions.
 
 import hmac
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
@@ -52,10 +52,10 @@ class PersonTools:
     def tools(self) -> list[Tool]:
         """All of the tools."""
         return [
-            _tool("ask_human", _ASK, _ASK_FIELDS, self.ask_human),
-            _tool("request_approval", _APPROVAL, _PROMPT, self.request_approval),
-            _tool("request_interactive", _SESSION, _SESSION_FIELDS, self.request_interactive),
-            _tool("check_answer", _CHECK, {"id": _TEXT}, self.check_answer),
+            tool("ask_human", _ASK, _ASK_FIELDS, self.ask_human),
+            tool("request_approval", _APPROVAL, _PROMPT, self.request_approval),
+            tool("request_interactive", _SESSION, _SESSION_FIELDS, self.request_interactive),
+            tool("check_answer", _CHECK, {"id": _TEXT}, self.check_answer),
         ]
 
     async def ask_human(self, given: Object) -> dict[str, Json]:
@@ -87,7 +87,10 @@ class PersonTools:
 
     async def check_answer(self, given: Object) -> dict[str, Json]:
         """The answer to one of this client's questions, waiting as long as the call says."""
-        id = given.get("id")
+        return _outcome(await self.awaited(await self.own(given.get("id")), given))
+
+    async def own(self, id: Json) -> Interaction:
+        """One of this client's questions."""
         if not isinstance(id, str):
             raise Failed("id must be the id of a question that you asked.")
         try:
@@ -97,7 +100,12 @@ class PersonTools:
         # This doesn't reveal whether another client has such a question.
         if found is None or as_object(found.config).get(_OWNER) != self.owner:
             raise Failed(f"You haven't asked a question with the id {id!r}.")
-        return await self._answer(found, _wait(given))
+        return found
+
+    async def ask_for(self, prompt: str, config: Object) -> Interaction:
+        """Ask for a yes to what the config describes."""
+        config = {**config, _OWNER: self.owner}
+        return await self.questions.ask(type="approval", prompt=prompt, config=config)
 
     async def _ask(
         self,
@@ -107,7 +115,7 @@ class PersonTools:
         options: Json = None,
         config: Object | None = None,
     ) -> dict[str, Json]:
-        wait = _wait(given)
+        _wait(given)
         asked = await self.questions.ask(
             type=type,
             # The board checks these and reports errors.
@@ -116,17 +124,22 @@ class PersonTools:
             config={**(config or {}), _OWNER: self.owner},
             assignees=cast("list[str] | None", given.get("assignees")),
         )
-        return await self._answer(asked, wait)
+        return _outcome(await self.awaited(asked, given))
 
-    async def _answer(self, asked: Interaction, wait: float) -> dict[str, Json]:
-        until = self.clock.monotonic() + wait
+    async def awaited(self, asked: Interaction, given: Object) -> Interaction:
+        """A question once it is answered, or as it is after the time that a call wants to wait."""
+        until = self.clock.monotonic() + _wait(given)
         while asked.status == "pending" and (left := until - self.clock.monotonic()) > 0:
             await self.clock.sleep(min(_LOOK_AGAIN, left))
             asked = await self.questions.get(asked.id)
-        told: dict[str, Json] = {"id": asked.id, "status": asked.status, "response": asked.response}
-        if asked.status == "pending":
-            told["message"] = "No answer yet. Fetch it later: check_answer with this id."
-        return told
+        return asked
+
+
+def _outcome(asked: Interaction) -> dict[str, Json]:
+    told: dict[str, Json] = {"id": asked.id, "status": asked.status, "response": asked.response}
+    if asked.status == "pending":
+        told["message"] = "No answer yet. Fetch it later: check_answer with this id."
+    return told
 
 
 def _wait(given: Object) -> float:
@@ -188,14 +201,20 @@ _SESSION_FIELDS: Final = {
 }
 
 
-def _tool(
-    name: str, about: str, fields: Object, call: Callable[[Object], Awaitable[dict[str, Json]]]
+def tool(
+    name: str,
+    about: str,
+    fields: Object,
+    call: Callable[[Object], Awaitable[dict[str, Json]]],
+    required: Sequence[str] = (),
 ) -> Tool:
-    """A tool that waits for an answer. fields: its other parameters; the first is required."""
+    """A tool that waits for an answer. fields: its other parameters; by default, the first is
+    required.
+    """
     schema: dict[str, Json] = {
         "type": "object",
         "properties": {**fields, "wait_seconds": _WAIT},
-        "required": list(fields)[:1],
+        "required": list(required or list(fields)[:1]),
         "additionalProperties": False,
     }
     return Tool(name, about, schema, lambda made: call(made.arguments))

@@ -13,6 +13,7 @@ from callboard.board.agent_processes import (
     is_agents,
     not_by_agents,
 )
+from callboard.board.approved_messages import is_message_approval
 from callboard.errors import Forbidden
 from callboard.events.access import allows
 from callboard.events.envelope import Json
@@ -54,7 +55,20 @@ async def check_answerer(
             scope=caller.scope,
             field=f"value.{more}",
         )
+    if not allows(caller.scope, "operate"):
+        await _check_message(serving, interaction_id, caller)
     await _check_sender(serving, request, interaction_id)
+
+
+async def _check_message(serving: Service, interaction_id: str, caller: Identity) -> None:
+    """Refuse answers that would write to an agent, which takes more rights than answering does."""
+    if is_message_approval(await serving.board.interaction(interaction_id)):
+        raise Forbidden(
+            "A yes sends this message to an agent, which needs a token with the scope 'operate'.",
+            needed="operate",
+            scope=caller.scope,
+            interaction_id=interaction_id,
+        )
 
 
 async def check_page(serving: Service, caller: Identity, interaction_id: str) -> None:

@@ -235,6 +235,15 @@ class MessageRequest(RequestBody):
     when: Annotated[
         MessageTiming, Field(description="At its next opportunity, or after its turn.")
     ] = "now"
+    approval: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            description="The question in which a person approved exactly this message, as "
+            "`callboard mcp` asks it. Messages of coding agents need one. It sends one message; "
+            "again, it returns what became of that one.",
+        ),
+    ] = None
 
 
 class MessageChange(RequestBody):

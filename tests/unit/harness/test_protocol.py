@@ -245,6 +245,21 @@ async def test_on_a_server_that_goes_away_and_comes_back(tmp_path: Path):
             assert told["response"] == {"value": "yes", "approved": True}
 
 
+async def test_messages_to_other_agents_are_allowed_explicitly(tmp_path: Path):
+    db = str(tmp_path / "t.db")
+    words = ("mcp", "--allow=say", f"--db={db}")
+    async with Callboard.open(db) as board, client(*words, cwd=tmp_path) as session:
+        names = [tool.name for tool in (await session.list_tools()).tools]
+        assert names[-3:] == ["list_agents", "say", "check_message"]
+        plate = await board.plates.register("another", project_path="/p")
+        [found] = (await call(session, "list_agents"))["agents"]
+        assert found["id"] == plate.plate_id
+        said = await call(session, "say", to=plate.plate_id, text="Wait for me.")
+        assert said["status"] == "awaiting_approval"
+        await board.answer(said["id"], "yes")
+        assert (await call(session, "check_message", id=said["id"]))["status"] == "queued"
+
+
 async def test_an_id_outlives_the_client(tmp_path: Path):
     db = await a_database(tmp_path)
     async with client("mcp", f"--db={db}", cwd=tmp_path) as session:

@@ -558,6 +558,8 @@ export interface MessageRequest {
   readonly text: string
   /** At its next opportunity, or after its turn. */
   readonly when?: 'now' | 'after_turn'
+  /** The question in which a person approved exactly this message, as `callboard mcp` asks it. Messages of coding agents need one. It sends one message; again, it returns what became of that one. */
+  readonly approval?: string | null
 }
 
 /** A new token with its secret, which is not stored and never shown again. */

@@ -13,6 +13,7 @@ from callboard.cli import options
 from callboard.cli.targets import Target
 from callboard.disk.files import add, read
 from callboard.disk.private import make_private_folder
+from callboard.harness.mcp_say import ABOUT_SAY, SayTools
 from callboard.harness.mcp_tools import ABOUT, PersonTools, owner
 from callboard.harness.protocol import Tool, serve
 
@@ -23,13 +24,21 @@ _LONGEST: Final = 4096
 
 
 @click.command("mcp")
+@click.option(
+    "--allow",
+    "powers",
+    type=click.Choice(["say"]),
+    multiple=True,
+    help="Also let it write to other agents. You approve each message.",
+)
 @options.protocol
-def command(place: Target) -> None:
+def command(place: Target, powers: tuple[str, ...]) -> None:
     """Run an MCP server with tools that let agents ask you questions.
 
     Uses standard input and output and works with any MCP client. The tools are ask_human,
-    request_approval, request_interactive and check_answer. A client sees answers only to its
-    own questions; set CALLBOARD_MCP_KEY in its configuration to identify it.
+    request_approval, request_interactive and check_answer; with `--allow say`, also list_agents,
+    say and check_message. A client sees answers only to its own questions; set CALLBOARD_MCP_KEY
+    in its configuration to identify it.
     """
     from platformdirs import user_state_path
 
@@ -38,9 +47,11 @@ def command(place: Target) -> None:
 
     async def offer(board: Board) -> None:
         def tools(client: str) -> list[Tool]:
-            return PersonTools(board.people, board.clock, owner(key, client, here), here).tools()
+            person = PersonTools(board.people, board.clock, owner(key, client, here), here)
+            more = SayTools(board, person, client).tools() if powers else []
+            return [*person.tools(), *more]
 
-        await serve("callboard", tools, ABOUT)
+        await serve("callboard", tools, f"{ABOUT} {ABOUT_SAY}" if powers else ABOUT)
 
     place.ask(offer)
 
