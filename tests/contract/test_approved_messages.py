@@ -178,7 +178,10 @@ async def test_over_http_agents_need_an_approval_and_approvals_need_an_operator(
         token = (await http.post("/tokens", json={"name": "bo", "scope": "answer"})).json()[
             "secret"
         ]
-        yes = {"json": {"value": True}, "headers": {"Authorization": f"Bearer {token}"}}
+        yes: dict[str, Any] = {
+            "json": {"value": True},
+            "headers": {"Authorization": f"Bearer {token}"},
+        }
         refused = await http.post(f"/interactions/{id}/answer", **yes)
         assert (refused.status_code, "operate" in refused.text) == (403, True)
         own = request(f"/interactions/{id}/answer", {"value": True}, TOKEN)
