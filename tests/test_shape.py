@@ -26,7 +26,6 @@ ALONE: dict[str, str] = {
     "server.routes.statistics": "routes have one module for each resource",
     "cli.console": "it imports rich, which most output does not need",
     "vendors.steering_table": "a client's ways are imported when it is first steered",
-    "client.messages": "each part of the board has its client",
     "client.coding_agents": "what a client has is in one place, as in `board.coding_agents`",
     "client.changes": "each part of the board has its client",
     "client.usage": "each part of the board has its client",

@@ -1,6 +1,5 @@
 """An agent at work on a ledger: its conversation, its changes, and messages to it."""
 
-import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -120,4 +119,8 @@ async def agent_at_work(folder: Path) -> AsyncGenerator[Work]:
                     break
             change(repository)
             (await http.patch(f"/plates/{plate}", json={"name": "ledger"})).raise_for_status()
-        yield Work(server, plate, repository, transcript)
+        inboxes = await inbox.open("busy")
+        try:
+            yield Work(server, plate, repository, transcript)
+        finally:
+            inboxes.close()

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 import pytest
 from playwright.async_api import Browser, expect
+from tests.browser.ledger import Work, agent_at_work
 from tests.browser.looks import KEPT
 from tests.browser.people import Person, at_a_browser
 from tests.browser.story import answer, wait_until
@@ -102,13 +103,14 @@ async def _fork(server: Server) -> None:
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
-async def take(person: Person, name: str) -> None:
-    """Keep a picture of the page, once it has come to rest."""
+async def take(person: Person, name: str, part: str | None = None) -> None:
+    """Keep a picture of the page, or of a part of it, once it has come to rest."""
     folder = Path(os.environ[KEPT])
     folder.mkdir(parents=True, exist_ok=True)
     await expect(person.page.locator("[aria-busy=true]")).to_have_count(0)
     await person.page.evaluate("document.fonts.ready")
-    await person.page.screenshot(path=folder / f"{name}.png")
+    seen = person.page if part is None else person.page.locator(part)
+    await seen.screenshot(path=folder / f"{name}.png")
 
 
 async def test_every_picture(browser: Browser, tmp_path: Path):
@@ -134,6 +136,68 @@ async def test_picture_of_usage(browser: Browser, tmp_path: Path):
                 await person.sees(re.compile("spent today"))
                 await expect(person.page.get_by_role("row")).not_to_have_count(0)
                 await take(person, f"usage-{scheme}")
+
+
+async def test_pictures_of_an_agent_at_work(browser: Browser, tmp_path: Path):
+    async with agent_at_work(tmp_path) as at_work:
+        for scheme in SCHEMES:
+            async with at_a_browser(browser, at_work.server, color_scheme=scheme) as person:
+                await person.page.set_viewport_size({"width": 1280, "height": 1240})
+                await picture_conversation(person, at_work, scheme)
+                await person.page.set_viewport_size({"width": 1280, "height": 1000})
+                await picture_changes(person, at_work, scheme)
+                await picture_start(person, scheme)
+                await picture_composer(person, at_work, scheme)
+
+
+async def picture_conversation(person: Person, at_work: Work, scheme: str) -> None:
+    await person.visit(f"board/{at_work.plate}")
+    await person.sees("One test fails")
+    feed = person.page.get_by_role("feed", name="Conversation")
+    await feed.get_by_role("button", name=re.compile("^Edit")).click()
+    await feed.get_by_role("button", name=re.compile("make test")).click()
+    await expect(feed.get_by_text("47 passed")).to_be_visible()
+    await person.page.mouse.move(0, 0)
+    await take(person, f"conversation-{scheme}", ".views")
+
+
+async def picture_changes(person: Person, at_work: Work, scheme: str) -> None:
+    await person.visit(f"board/{at_work.plate}?view=changes")
+    await person.sees("4 files changed")
+    ledger = person.page.get_by_role("article", name="ledger.py", exact=True)
+    await ledger.get_by_role("button").first.click()
+    await ledger.get_by_role("button", name=re.compile("^Comment on")).nth(4).click()
+    field = person.page.get_by_role("textbox", name="Comment", exact=True)
+    await field.fill("Say which accounts there are, as in `move`.")
+    await field.press("Control+Enter")
+    await expect(ledger).to_contain_text("Say which accounts")
+    await person.page.mouse.move(0, 0)
+    await take(person, f"changes-{scheme}", ".views")
+
+
+async def picture_start(person: Person, scheme: str) -> None:
+    await person.page.set_viewport_size({"width": 1280, "height": 720})
+    await person.visit("board")
+    await person.button("Start an agent").click()
+    dialog = person.page.get_by_role("dialog", name="Start an agent")
+    await dialog.get_by_label("Folder").fill("/home/ada/ledger")
+    await dialog.get_by_label("Prompt").fill("Make the slow tests faster, one commit for each.")
+    await take(person, f"start-{scheme}")
+
+
+async def picture_composer(person: Person, at_work: Work, scheme: str) -> None:
+    """Two messages wait, and a third is written."""
+    texts = ("Then add `total_of_known`.", "Run the slow tests, too.")
+    async with at_work.server.client() as http:
+        path = f"/plates/{at_work.plate}/messages"
+        for text in texts if scheme == SCHEMES[0] else ():
+            message = {"text": text, "when": "after_turn"}
+            (await http.post(path, json=message)).raise_for_status()
+    await person.visit(f"board/{at_work.plate}")
+    await person.sees("Run the slow tests")
+    await person.page.get_by_label("Message to Claude Code").fill("Commit both when they pass.")
+    await expect(person.page.get_by_text("Checking how")).to_have_count(0)
+    await take(person, f"composer-{scheme}", ".composer")
 
 
 async def work(relay: RelayProcess, project: str, prompt: str) -> None:

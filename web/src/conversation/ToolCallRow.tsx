@@ -12,7 +12,7 @@ import { useFold } from './folds'
 import { Nested } from './Nested'
 import { usePlace } from './place'
 import { text } from './text'
-import { briefOfTool } from './words'
+import { briefOfTool, pathIn } from './words'
 
 const words = text.tool
 
@@ -67,9 +67,10 @@ function Opened({ tool }: { readonly tool: ToolRun }) {
 
 function Edit({ edit: { path, diff } }: { readonly edit: FileEdit }) {
   const hunks = useMemo(() => hunksOf(diff), [diff])
+  const { folder } = usePlace()
   return (
     <div className="message__edit">
-      <p className="message__file mono">{visible(path)}</p>
+      <p className="message__file mono">{visible(pathIn(folder, path))}</p>
       <UnifiedDiff path={path} hunks={hunks} />
     </div>
   )
