@@ -1,6 +1,6 @@
 """Comments on lines as one message for the agent, and which of them are outdated. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -22,10 +22,13 @@ class CommentedFile:
 
 
 def message_of(
-    comments: Sequence[LineComment], files: Mapping[str, CommentedFile]
+    comments: Sequence[LineComment], lines_of: Callable[[str], CommentedFile | None]
 ) -> CommentMessage:
-    """The message, with the comments of each file together, from the top of the file down."""
-    places = [_place(index, one, files.get(one.path)) for index, one in enumerate(comments)]
+    """The message, with the comments of each file together, from the top of the file down.
+
+    lines_of: the lines of a file. Each is asked for once, and kept only meanwhile.
+    """
+    places = _places(comments, lines_of)
     pairs = sorted(
         zip(comments, places, strict=True),
         key=lambda pair: (pair[0].path, pair[1].line or pair[0].line, pair[1].index),
@@ -35,6 +38,17 @@ def message_of(
         parts.append(one_line(path))
         parts += [_told(comment, place) for comment, place in group]
     return CommentMessage("\n\n".join(parts), places)
+
+
+def _places(
+    comments: Sequence[LineComment], lines_of: Callable[[str], CommentedFile | None]
+) -> list[CommentPlace]:
+    found = list[CommentPlace]()
+    for path in {one.path for one in comments}:
+        file = lines_of(path)
+        numbered = ((index, one) for index, one in enumerate(comments) if one.path == path)
+        found += [_place(index, one, file) for index, one in numbered]
+    return sorted(found, key=lambda place: place.index)
 
 
 def _place(index: int, comment: LineComment, file: CommentedFile | None) -> CommentPlace:

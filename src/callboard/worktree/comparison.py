@@ -78,7 +78,7 @@ class Comparison:
 
     def whole(self, paths: Sequence[bytes]) -> ParsedDiff:
         """All lines of one file, as far as it is not larger than what is compared."""
-        return self._diff(paths, _WHOLE, _MOST_PRINTED * 4)
+        return self._diff(paths, _WHOLE, _MOST_PRINTED * 2)
 
     def _diff(self, paths: Sequence[bytes], context: int, largest: int) -> ParsedDiff:
         git = self._index_of(self._choose(paths).compared)

@@ -110,8 +110,7 @@ class SessionChanges:
     def comments(self, request: ChangesRequest, comments: Sequence[LineComment]) -> CommentMessage:
         """Comments on lines as one message. Those whose line has changed since are marked."""
         with self._reading(request) as read:
-            files = {path: _commented(read, path) for path in {one.path for one in comments}}
-        return message_of(comments, files)
+            return message_of(comments, lambda path: _commented(read, path))
 
     # ------------------------------------------------------------------ reading
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,14 +30,10 @@ def parsed(printed: bytes, largest: int = LARGEST_DIFF, *, whole: bool) -> Parse
 
     whole: whether it is all that git had to print.
     """
-    text = printed.decode("utf-8", "replace")
-    lines = text.split("\n")
-    if not whole:
-        lines.pop()  # Half a line would be another one.
     hunks: list[DiffHunk] = []
     open_hunk: _OpenHunk | None = None
     left, binary = largest, False
-    for line in lines:
+    for line in _lines(printed, whole=whole):
         if (start := _HUNK.match(line)) is not None:
             open_hunk = _OpenHunk(int(start[1]), int(start[2]))
             hunks.append(open_hunk.hunk(start[3][:LONGEST_LINE]))
@@ -50,6 +47,16 @@ def parsed(printed: bytes, largest: int = LARGEST_DIFF, *, whole: bool) -> Parse
             if left < 0:
                 return ParsedDiff(hunks, True, binary)
     return ParsedDiff(hunks, not whole, binary)
+
+
+def _lines(printed: bytes, *, whole: bool) -> Iterator[str]:
+    """The lines, one after the other: a list of all of them can be many times as large."""
+    start = 0
+    while (end := printed.find(b"\n", start)) >= 0:
+        yield printed[start:end].decode("utf-8", "replace")
+        start = end + 1
+    if whole:  # Else half a line would be another one.
+        yield printed[start:].decode("utf-8", "replace")
 
 
 class _OpenHunk:

@@ -314,7 +314,7 @@ class ScriptedSource(Source):
     async def comment_message(
         self, plate_id: str, comments: Sequence[LineComment], since: str
     ) -> CommentMessage:
-        return message_of(comments, {})
+        return message_of(comments, lambda _: None)
 
     # ------------------------------------------------------------------ what the test does
 

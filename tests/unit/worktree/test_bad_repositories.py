@@ -4,13 +4,14 @@ import os
 import socket
 import stat
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import pytest
 from tests.repositories import TestRepository, new_repository
 
 from callboard.errors import NotFound, WorktreeUnreadable
-from callboard.worktree.changes import MOST_FILES
+from callboard.worktree.changes import MOST_FILES, LineComment
 
 NAMES = [
     "line\nbreak",
@@ -394,6 +395,26 @@ def test_the_configuration_cannot_move_the_working_tree(repository: TestReposito
 
 
 # ---------------------------------------------------------------------- large
+
+
+def test_files_of_very_many_lines_cost_little(repository: TestRepository):
+    repository.start()
+    for number in range(2):
+        repository.write(f"many{number}", "x\n" * 500_000)
+    reading, request = repository.reading(60.0), repository.request()
+    comments = [LineComment(f"many{n}", "new", 5, "Why?", "x") for n in range(2)]
+    tracemalloc.start()
+    try:
+        found = reading.file(request, "many1")
+        assert (found.cut, len(found.hunks)) == (True, 1)
+        _, of_diff = tracemalloc.get_traced_memory()
+        said = reading.comments(request, comments)
+        _, of_comments = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert of_diff < 24_000_000
+    assert of_comments < 80_000_000
+    assert [one.index for one in said.comments] == [0, 1]
 
 
 def many(repository: TestRepository, count: int) -> None:
