@@ -7,6 +7,7 @@ more computing time, so the limit is a measure of work: reading the longest ques
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,9 +17,11 @@ from typing import Any
 
 import httpx
 import orjson
+import psutil
 import pytest
 from tests import server_flows
 from tests.servers import serving
+from tests.worst_agents import worst_agents
 
 from callboard import Callboard
 from callboard.relay.batches import INCARNATION, RelayItem, packed
@@ -332,12 +335,57 @@ def special(asked: Asked, texts: Texts) -> dict[Place, list[Sent]]:
     }
 
 
+def of_agents(plates: dict[str, str]) -> dict[Place, list[Sent]]:
+    """What is worst of reading, reviewing and steering coding agents."""
+    plate, changes = plates["huge"], plates["changes"]
+    readers = [one for name, one in plates.items() if name != "changes"]
+    texts = [one[: 262_144 // 24 * 24] for one in HARDEST]
+    line = {"path": "large", "line": 1, "text": "\N{GRINNING FACE}" * 200, "excerpt": '\\"' * 200}
+    messages, message = "/plates/{plate_id}/messages", "/plates/{plate_id}/messages/{message_id}"
+    reading, changed = "/plates/{plate_id}/conversation", "/plates/{plate_id}/changes"
+    return {
+        ("GET", reading): [
+            *(get(f"/plates/{one}/conversation?limit=200") for one in readers),
+            get(f"/plates/{plate}/conversation?before=" + "9" * 400),
+        ],
+        ("GET", f"{reading}/search"): [
+            *(get(f"/plates/{one}/conversation/search?text=x") for one in readers),
+            get(f"/plates/{plate}/conversation/search?text=" + "%22" * 400),
+        ],
+        ("GET", f"{reading}/items/{{item_id}}"): [
+            get(f"/plates/{one}/conversation/items/c1?cursor=1.1.1") for one in readers
+        ],
+        ("GET", changed): [get(f"/plates/{changes}/changes"), get(f"/plates/{plate}/changes")],
+        ("GET", f"{changed}/file"): [
+            get(f"/plates/{changes}/changes/file?path=large"),
+            get(f"/plates/{changes}/changes/file?path=" + "../" * 1000),
+        ],
+        ("POST", f"{changed}/comments"): [
+            post(f"/plates/{changes}/changes/comments", {"comments": [line] * 200}),
+        ],
+        ("GET", messages): [get(f"/plates/{plate}/messages")],
+        ("POST", messages): [
+            post(f"/plates/{plate}/messages", b'{"text":"%b"}' % one) for one in texts * 5
+        ],
+        ("PATCH", message): [],
+        ("DELETE", message): [],
+        ("POST", "/plates/{plate_id}/interrupt"): [post(f"/plates/{plate}/interrupt", {})],
+        ("POST", "/plates/{plate_id}/stop"): [post(f"/plates/{plate}/stop", {})],
+        ("POST", "/plates/start"): [
+            post("/plates/start", {"agent": "claude", "folder": "/x" * 2000, "prompt": "x" * MB}),
+            post("/plates/start", {"agent": "x" * LARGEST}),
+        ],
+        ("GET", "/usage"): [get("/usage?days=" + "9" * 4000)],
+        ("GET", "/usage/budget"): [],
+        ("PUT", "/usage/budget"): [Sent("PUT", "/usage/budget", b'{"daily":1%b}' % (b"0" * 4000))],
+    }
+
+
 def anywhere(method: str, path: str, *, everything: bool) -> Iterator[Sent]:
     """What is bad for every route."""
-    there = path
-    ids = ("session_id", "interaction_id", "plate_id", "token_id", "agent")
-    for name in (*ids, "path:path", "workflow:path"):
-        there = there.replace(f"{{{name}}}", NO_ID)
+    # Each place of the path gets its share, because a client makes no longer addresses.
+    share = NO_ID[: len(NO_ID) // max(1, path.count("{"))]
+    there = re.sub(r"\{[a-z_:]+\}", share, path)
     if method == "GET":
         yield get(f"{there}?{MANY_PARAMETERS}", Cookie="; ".join(["a=b"] * 3000))
         if everything:
@@ -453,9 +501,12 @@ async def drive(tmp_path: Path, *, everything: bool) -> None:
     async with Callboard.open(db) as board:
         paired = await board.tokens.create("relay", "hook", host="worst-host")
     cases |= of_a_relay(paired.secret, texts)
-    assert set(cases) == routes(), "say what is worst for each route"
+    agents = worst_agents(tmp_path, changed=20_000 if everything else 3000)
     slow: list[str] = []
-    async with serving(db, server_flows.__file__) as server, server.client() as http:
+    running = serving(db, server_flows.__file__, env=dict(agents.env))
+    async with running as server, server.client() as http:
+        cases |= of_agents(await agents.register(http))
+        assert set(cases) == routes(), "say what is worst for each route"
         await http.get("/openapi.json")  # What is made once is made before.
         # What is asked for comes last, so that all that was sent is in it.
         for (method, path), worst in sorted(cases.items(), key=lambda one: one[0][0] == "GET"):
@@ -469,6 +520,30 @@ async def drive(tmp_path: Path, *, everything: bool) -> None:
 @pytest.mark.timeout(900)  # It sends some 200 MB, which a busy machine takes a while for.
 async def test_no_input_keeps_the_others_waiting(tmp_path: Path):
     await drive(tmp_path, everything=False)
+
+
+MOST_MEMORY = 40 * MB
+"""How much more a server may take for all that is read of agents: it was 4 MB."""
+
+
+@pytest.mark.timeout(300)
+async def test_whatever_agents_leave_takes_little_memory(tmp_path: Path):
+    agents = worst_agents(tmp_path, changed=3000)
+    async with serving(tmp_path / "x.db", env=dict(agents.env)) as server, server.client() as http:
+        plates = await agents.register(http)
+        await http.get("/openapi.json")
+        assert server.process is not None
+        process = psutil.Process(server.process.pid)
+        before = process.memory_info().rss
+        for name, plate in plates.items():
+            is_read = name != "changes"
+            read = "/conversation?limit=200", "/conversation/search?text=x"
+            reviewed = "/changes", "/changes/file?path=large"
+            for path in read if is_read else reviewed:
+                answer = await http.get(f"/plates/{plate}{path}", timeout=60)
+                assert answer.status_code == 200, f"{name}: {answer.text[:300]}"
+                assert len(answer.content) < MB
+                assert process.memory_info().rss - before < MOST_MEMORY, name
 
 
 @pytest.mark.long
