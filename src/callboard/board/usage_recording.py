@@ -30,6 +30,7 @@ _MOST_ROUNDS: Final = 200
 _AT_ONCE: Final = 2
 _MOST_KNOWN: Final = 2000
 _MOST_AT_START: Final = 50
+_LATELY_MS: Final = 3_600_000
 _CHOSEN: Final = 5
 """The version of UUIDs that are made from a name."""
 
@@ -54,7 +55,8 @@ class UsageRecorder:
         self._read = count
         self._clock = clock
         self._counted: dict[str, Turn] = {}
-        self._living: dict[str, set[str]] = {}
+        self._hosts: set[str] = set()
+        self._is_looking = False
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closed = False
@@ -68,17 +70,33 @@ class UsageRecorder:
             await asyncio.wait(self._tasks)
 
     def look(self, host: str, living: Sequence[Plate]) -> None:
-        """Count the sessions of a machine whose turns have ended, and those that ended."""
-        if host not in self._living and host != self._plates.host().id:
+        """Count the sessions of a machine whose turns have ended, and all that ended lately."""
+        if host not in self._hosts and host != self._plates.host().id:
             self._start(self.catch_up(host))
-        ids = {plate.plate_id for plate in living}
-        gone = self._living.get(host, set()) - ids
-        self._living[host] = ids
+        self._hosts.add(host)
         for plate in living:
             if plate.status in ("idle", "error", "closed"):
                 self._note(plate.plate_id, (plate.session_id, plate.status_at))
-        for plate_id in gone:
-            self._note(plate_id, ("", 0))
+        if not self._is_looking and not self._is_closed:
+            self._is_looking = True
+            self._start(self._look_for_ended())
+
+    async def _look_for_ended(self) -> None:
+        """Sessions can start and end between two looks."""
+        since = self._clock.now_ms() - _LATELY_MS
+        ended = Query(
+            "plates",
+            {"status": "closed"},
+            at_least=("updated_at", since),
+            columns=("id", "session_id", "status_at"),
+        )
+        try:
+            for row in await self._log.rows(ended):
+                self._note(row["id"], (row["session_id"], row["status_at"]))
+        except StoreError:
+            pass  # Again in the next round.
+        finally:
+            self._is_looking = False
 
     async def catch_up(self, host: str | None = None) -> None:
         """Count the newest sessions of a machine that ended while no server could see it.

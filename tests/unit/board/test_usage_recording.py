@@ -1,5 +1,6 @@
 """When and how the tokens of coding agents are recorded."""
 
+import asyncio
 from uuid import NAMESPACE_DNS, uuid5
 
 import pytest
@@ -7,7 +8,6 @@ from tests.unit.board.boards import Board
 
 from callboard.board.usage_recording import UsageRecorder
 from callboard.board.usage_totals import HourTokens, SessionTokens
-from callboard.clock import SystemClock
 from callboard.events import usage
 from callboard.events.json_values import as_list
 from callboard.events.rows import Query
@@ -30,7 +30,7 @@ class _Recording:
     def __init__(self) -> None:
         self.board, self.transcripts = Board(), _Transcripts()
         self.recorder = UsageRecorder(
-            self.board.log, self.board.plates, self.transcripts.usage, SystemClock()
+            self.board.log, self.board.plates, self.transcripts.usage, self.board.clock
         )
 
     async def count(self, plate_id: str, *totals: HourTokens) -> list[int]:
@@ -59,7 +59,9 @@ async def test_what_is_not_counted_to_its_end_is_counted_on(recording: _Recordin
     plate = await recording.board.plates.register("claude", project_path="/p", session_id="s1")
     one = HourTokens(HOUR_MS, "opus", 1, 2, 3, 4, 1)
     recording.transcripts.told = [SessionTokens([], whole=False), SessionTokens([one], whole=True)]
-    await recording.recorder.count(plate.plate_id)
+    counting = asyncio.create_task(recording.recorder.count(plate.plate_id))
+    await recording.board.clock.advance(1.0)
+    await counting
     assert len(await recording.board.log.rows(Query("token_usage"))) == 1
 
 
@@ -87,3 +89,18 @@ async def test_the_session_of_a_workflows_agent_is_not_counted_twice(recording: 
     plate = await recording.board.plates.register("claude", project_path="/p", session_id=session)
     assert await recording.count(plate.plate_id, HourTokens(HOUR_MS, "m", 1, 1, 0, 0, 1)) == []
     assert recording.transcripts.asked == []
+
+
+async def test_a_session_that_starts_and_ends_between_two_looks_is_counted(recording: _Recording):
+    plate = await recording.board.tell("session_start", source="startup")
+    await recording.board.tell("session_end", reason="exit")
+    recording.transcripts.told = [
+        SessionTokens([HourTokens(HOUR_MS, "opus", 1, 1, 0, 0, 1)], whole=True)
+    ]
+    for _ in range(2):
+        recording.recorder.look(plate.host, [])
+        for _ in range(5):
+            await recording.board.clock.advance(1.0)
+    assert recording.transcripts.asked == [plate.plate_id]
+    assert len(await recording.board.log.rows(Query("token_usage"))) == 1
+    await recording.recorder.close()
