@@ -5,6 +5,7 @@ A prompt is lines of steps, such as `say Hello.`; see `_STEPS`. It is only as po
 
 import json
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -180,6 +181,12 @@ def _cost(agent: Agent, dollars: str) -> None:
     agent.update("usage_update", used=10, size=100, cost=cost)
 
 
+def _spawn(agent: Agent, code: str) -> None:
+    """Run Python code, and say what it prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    _say(agent, done.stdout.strip() or done.stderr)
+
+
 def _wait(agent: Agent, path: str) -> None:
     """Until there is a file, or the turn is cancelled."""
     while not os.path.exists(path) and not agent.cancelled.wait(0.02):  # noqa: PTH110 - alone
@@ -209,6 +216,7 @@ _STEPS: dict[str, Callable[[Agent, str], str | None]] = {
     "plan": _plan,
     "odd": _odd,
     "cost": _cost,
+    "spawn": _spawn,
     "wait": _wait,
     "huge": _huge,
     "exit": _exit,

@@ -15,6 +15,11 @@ from tests.real_clients.patience import until, until_told
 
 from callboard.vendors.acp.hosted_agent import DEADLINE_VARIABLE
 
+STEERS = (
+    "from callboard.terminals.link import asked; "
+    "from callboard.terminals.records import own_terminals; (one,) = own_terminals(); "
+    "print(asked(one, {'do': 'say', 'id': 'x', 'text': 'hi'}), asked(one, {'do': 'stop'}))"
+)
 EDITED = "@@ -1,2 +1,2 @@\n-one\n+uno\n two\n"
 
 
@@ -180,6 +185,13 @@ async def test_the_agent_ends_with_the_process_that_keeps_it(acp: Acp):
     os.kill(killed["pid"], signal.SIGKILL)
     await acp.board.plate(plateId=killed["plateId"], status="closed")
     await until(lambda: not is_running(agent.pid), "the end of the agent")
+
+
+async def test_an_agent_cannot_steer_itself(acp: Acp):
+    """Or it could write its own prompts, and end another one."""
+    plate = await acp.start(*SCRIPTED, prompt=f"spawn {STEERS}")
+    await acp.shown(plate, "{'error': 'agent'} {'error': 'agent'}")
+    await acp.board.plate(plateId=plate["plateId"], status="idle")
 
 
 async def test_what_cannot_be_started_is_refused(acp: Acp, tmp_path: Path):

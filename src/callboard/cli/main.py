@@ -37,7 +37,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     },
     "Agents": {
         "hooks": "Connect coding agents to the board, to follow and answer them there.",
-        "start": "Start a coding agent in the background: claude, codex, gemini or opencode.",
+        "start": "Start a coding agent in the background: claude, codex, gemini, opencode or acp.",
         "attach": "Show a coding agent in this terminal that was started with `callboard start`.",
         "stop": "Stop a coding agent that was started with `callboard start`.",
         "watch": "Start a coding agent and report its end to the board at once.",

@@ -2,7 +2,13 @@ import { plural } from './plural'
 
 /** What a person reads in the parts that pages are made of. */
 export const text = {
-  agents: { claude: 'Claude Code', codex: 'Codex', gemini: 'Gemini CLI', opencode: 'opencode' },
+  agents: {
+    claude: 'Claude Code',
+    codex: 'Codex',
+    gemini: 'Gemini CLI',
+    opencode: 'opencode',
+    acp: 'ACP agent',
+  },
   anAgent: 'An agent',
   message: 'Message (optional)',
   clipboard: {

@@ -37,7 +37,7 @@ def command(  # noqa: PLR0913 - one for each option
     place: Target,
     as_json: bool,
 ) -> int | None:
-    """Start a coding agent in the background: claude, codex, gemini or opencode.
+    """Start a coding agent in the background: claude, codex, gemini, opencode or acp.
 
     It runs in a terminal of its own and keeps running when this terminal is closed or the server
     restarts. `callboard attach` shows it in your terminal. With --resume, AGENT can be left out.

@@ -6,12 +6,14 @@ import signal
 import socket
 import subprocess
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from acp.exceptions import RequestError
 
 from callboard.errors import ConflictError
 from callboard.events.json_values import Object, as_list, as_text
+from callboard.terminals.callers import agents_callers
 from callboard.terminals.frames import WORDS, FrameReader, told_in, worded
 from callboard.terminals.hosting import GRACE
 from callboard.vendors.acp.opening import WITHIN, AgentOpening, Opened
@@ -26,6 +28,8 @@ _WATCH: Final = 'read -r done && exit 0; sleep 2; kill -KILL -- "-$1"'
 _LAST_WORDS: Final = 2_000
 _SENT_WITHIN: Final = 30.0
 _PIECE: Final = 65_536
+_REFUSED: Final[Object] = {"error": "agent"}
+"""For agents: what people want of an agent, another one must not pretend to want."""
 _MOST_CONNECTIONS: Final = 32
 
 
@@ -38,6 +42,7 @@ class HostedAgent:
         self._prompt = as_text(given.get("prompt"))
         self._resumed = as_text(given.get("session")) or None
         self._listener = listener
+        self._is_agents = agents_callers(Path(as_text(given.get("terminals"))))
         # Until it has a session, it is known by this.
         session = self._resumed or f"{as_text(given.get('id'))}-not-started"
         self._reports = BoardReports(as_text(given.get("hooks")), self._folder, session)
@@ -155,11 +160,14 @@ class HostedAgent:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._connections += 1
         frames = FrameReader()
+        connected: socket.socket = writer.get_extra_info("socket")
+        is_agents = await asyncio.to_thread(self._is_agents, connected)
         try:
             while self._connections <= _MOST_CONNECTIONS and (data := await reader.read(_PIECE)):
                 for kind, content in frames.feed(data):
                     if kind == WORDS:
-                        writer.write(worded(await self._do(told_in(content))))
+                        told = _REFUSED if is_agents else await self._do(told_in(content))
+                        writer.write(worded(told))
                         await writer.drain()
         except (OSError, ValueError):
             pass
