@@ -45,6 +45,9 @@ export function Composer({ plate }: { readonly plate: Plate }) {
   )
 }
 
+/** The agents that only a command on their own machine starts. */
+const BY_COMMAND = 'acp'
+
 interface DraftProps {
   readonly plate: Plate
   readonly told: UseMessagesResult
@@ -103,10 +106,9 @@ function Draft(props: DraftProps) {
           ))}
         </fieldset>
         <span className="grow" />
-        {plate.status === 'closed' ? (
+        {plate.status !== 'closed' && <Interrupt plate={plate} told={told} />}
+        {plate.status === 'closed' && plate.agent !== BY_COMMAND && (
           <Resume plate={plate} prompt={draft} onResumed={() => setDraft('')} />
-        ) : (
-          <Interrupt plate={plate} told={told} />
         )}
         <button type="submit" className="button button--lamp" disabled={!canSend}>
           {text.send} <KeyHint>{text.sendKey}</KeyHint>
@@ -118,7 +120,8 @@ function Draft(props: DraftProps) {
 
 /** Why nothing can be sent, where that is known here. */
 function refusalOf(plate: Plate, draft: string): string | null {
-  if (plate.status === 'closed') return text.ended
+  if (plate.status === 'closed')
+    return plate.agent === BY_COMMAND ? text.endedByCommand(plate.plateId) : text.ended
   const bytes = draft.length > LONGEST / 4 ? new TextEncoder().encode(draft).length : 0
   return bytes > LONGEST ? text.tooLong(LONGEST) : null
 }

@@ -14,6 +14,8 @@ export const text = {
     after_turn: 'Once the agent has finished its turn',
   },
   ended: 'The session has ended. Resume it to continue, with this text as its prompt.',
+  endedByCommand: (plate: string) =>
+    `The session has ended. Resume it on its machine: callboard start acp --resume ${plate} -- COMMAND`,
   unreachable: 'Can’t be reached now. Messages stay queued until it can.',
   waits: (why: string) => `${why} A message stays queued until it can be delivered.`,
   checking: 'Checking how the agent can be reached…',
