@@ -16,7 +16,7 @@ LEAVE = "C-\\"
 
 def data_of(home: Home) -> dict[str, str]:
     """Where the terminals of a home are recorded."""
-    return {"XDG_DATA_HOME": str(home.folder / "data")}
+    return {"XDG_DATA_HOME": str(home.folder / ".local" / "share")}
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Background:
 
     def records(self) -> list[Wire]:
         """What is recorded of terminals on this machine."""
-        folder = self.home.folder / "data" / "callboard" / "terminals"
+        folder = self.home.folder / ".local" / "share" / "callboard" / "terminals"
         return [json.loads(one.read_text(encoding="utf-8")) for one in folder.glob("*.json")]
 
     @staticmethod

@@ -7,7 +7,6 @@ from callboard.errors import AnswerInvalid
 from callboard.events.codec import dump_json
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object, is_list, is_object
-from callboard.interactions.fields import as_json
 
 EDITED: Final = "updatedInput"
 """The member of a response that has it."""
@@ -28,6 +27,9 @@ def edited_input(config: Object | None, given: object) -> dict[str, Json] | None
             "Answer without it.",
             field=_FIELD,
         )
+    # Relays read the rest of this module, and don't have what this needs.
+    from callboard.interactions.fields import as_json
+
     edited = as_json(given, _FIELD)
     if not is_object(edited):
         raise AnswerInvalid(f"{_FIELD} must be an object.", field=_FIELD)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NotRequired, TypedDict
 
 from callboard.events.envelope import Json
+from callboard.events.json_values import Object, is_list
 
 InteractionType = Literal[
     "approval", "choice", "confirmation", "select", "input", "interactive_session",
@@ -104,3 +105,11 @@ def manner_of(type: str) -> Manner:
     """How a type is answered; unknown types can only be completed."""
     kind = KINDS.get(type)
     return kind.manner if kind else "outcome"
+
+
+def joined(answers: Object) -> dict[str, str]:
+    """Answers as a client has them: several labels joined into one text."""
+    return {
+        question: ", ".join(map(str, answer)) if is_list(answer) else str(answer)
+        for question, answer in answers.items()
+    }

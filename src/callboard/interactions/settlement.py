@@ -13,13 +13,13 @@ from typing import Final, NotRequired
 from callboard.events import names
 from callboard.events.authors import Author, authored
 from callboard.events.event_name import Entry
-from callboard.events.json_values import Object, is_list, is_mapping
+from callboard.events.json_values import Object, is_mapping
 from callboard.events.payloads.people import Answered, InputReceivedPayload, Receipt
 from callboard.events.payloads.plates import OutcomeKind
 from callboard.events.payloads.workflow import Authored
 from callboard.interactions.edited_input import edited_of, original_input
 from callboard.interactions.evidenced import TERMINAL, Outcome
-from callboard.interactions.kinds import KINDS, Answers, RulingResponse
+from callboard.interactions.kinds import KINDS, Answers, RulingResponse, joined
 from callboard.interactions.records import Interaction
 from callboard.interactions.rulings import refusal
 
@@ -123,14 +123,6 @@ def _ran_original(asked: Interaction, outcome: Outcome) -> bool:
     if edited_of(asked.accepted) is None or outcome.ran is None:
         return False
     return outcome.ran == original_input(asked.config)
-
-
-def joined(answers: Object) -> dict[str, str]:
-    """Answers as a client has them: several labels joined into one text."""
-    return {
-        question: ", ".join(map(str, answer)) if is_list(answer) else str(answer)
-        for question, answer in answers.items()
-    }
 
 
 def _response(type: str, outcome: Outcome) -> RulingResponse | Answers | None:

@@ -24,7 +24,9 @@ SIGHTING: Final = "sighting"
 """The kind of an item with something that was seen on the machine and that no hook reported."""
 
 REGISTERED: Final = "registered"
-"""The sighting of a client that `callboard watch` has started."""
+"""The sighting of a client that `callboard watch` or `callboard start` has started."""
+CHILD: Final = "child"
+"""The sighting of a process that such a client started, and that its hooks come from."""
 
 INCARNATION: Final = "callboard-incarnation"
 """The header with the id of the outbox that the numbers belong to."""

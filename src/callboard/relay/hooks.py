@@ -13,9 +13,10 @@ from callboard.board.spool.files import Spool
 from callboard.courier.delivery import is_agent
 from callboard.courier.letters import LARGEST
 from callboard.errors import StoreError
-from callboard.events.json_values import Object, as_object, as_text
+from callboard.events.json_values import Object, as_object, as_text, as_whole
 from callboard.relay.batches import GONE, HOOK, RECEIPT, REGISTERED, SIGHTING
 from callboard.relay.outbox import HookOrigin, Outbox
+from callboard.relay.processes import StartedAgents
 from callboard.systems.current import system
 from callboard.systems.processes import started_at
 from callboard.systems.sockets import Ends
@@ -38,7 +39,7 @@ STATE: Final = "/relay/state"
 """Where `callboard doctor` asks how the relay is."""
 REGISTER: Final = "/plates/register"
 _CLIENTS: Final = (REGISTER, "/plates/stopped")
-_ABOUT_CLIENT: Final = ("agent", "pid", "proc_start", "project_path")
+_ABOUT_CLIENT: Final = ("agent", "pid", "proc_start", "project_path", "session_id")
 _MEMBER: Final = b'"callboard":{'
 
 
@@ -79,6 +80,7 @@ class RelayHooks:
         self._before = before
         self._state = state
         self._boot_id = system.boot_id()
+        self._started = StartedAgents(outbox, self._boot_id)
         self._held: dict[str, asyncio.Future[Object]] = {}
         self._decided: dict[str, tuple[Object, bool]] = {}
         self._open = 0
@@ -128,6 +130,7 @@ class RelayHooks:
             start = None if pid is None else started_at(pid)
             origin = HookOrigin(one.hook.agent, pid, start, self._boot_id)
             try:
+                self._started.heard(pid)
                 self._outbox.take_in(one, origin)
             except OSError as error:
                 _log.error("A hook stays in the spool: %s", error.strerror)
@@ -243,11 +246,12 @@ class RelayHooks:
             self._before()
             if self._outbox.is_full or self._is_closed:
                 raise _Refusal("503 Service Unavailable")  # The hook uses the spool then.
+            told = facts(body)
+            self._started.heard(as_whole(told.get("pid")) or None)
             self._outbox.add(HOOK, body, HookOrigin(agent, boot_id=self._boot_id))
             self._heard(agent, body, None)
         except (OSError, StoreError) as error:
             raise _Refusal("503 Service Unavailable") from error
-        told = facts(body)
         hold = as_text(told.get("hold"))
         if not hold or told.get("gone") is True:
             return {}

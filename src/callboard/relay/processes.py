@@ -1,16 +1,18 @@
 """Watches the processes of this machine's agents, which the server can't see."""
 
 import json
+from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 from callboard.events.json_values import Object, as_list, as_object, as_text, objects
-from callboard.relay.batches import SIGHTING
+from callboard.relay.batches import CHILD, SIGHTING
 from callboard.relay.outbox import Outbox
 from callboard.systems.current import system
-from callboard.systems.processes import is_alive
+from callboard.systems.processes import is_alive, started_at
+from callboard.terminals.records import terminal_of
 
 EVERY: Final = 1.0
 """Seconds between two looks, while there is an agent."""
@@ -112,3 +114,33 @@ def _client(told: Object) -> WatchedClient:
         as_text(told.get("boot")),
         tuple(holds),
     )
+
+
+class StartedAgents:
+    """Tells the server when an agent that was started here reports from a child process of its own.
+
+    Several clients are scripts that start the actual program. The server knows what was started,
+    and can't see which processes of this machine descend from it.
+    """
+
+    def __init__(self, outbox: Outbox, boot_id: str) -> None:
+        self._outbox = outbox
+        self._boot_id = boot_id
+        self._known: deque[tuple[int, str]] = deque(maxlen=_MOST)
+
+    def heard(self, pid: int | None) -> None:
+        """A hook of this process is about to be kept; OSError if what it says can't be."""
+        start = None if pid is None else started_at(pid)
+        if pid is None or start is None or (pid, start) in self._known:
+            return
+        own = terminal_of(pid, start)
+        if own is not None and own.pid != pid:
+            told = {
+                "event": CHILD,
+                "boot": self._boot_id,
+                "pid": pid,
+                "proc_start": start,
+                "of": {"pid": own.pid, "proc_start": own.start},
+            }
+            self._outbox.add(SIGHTING, json.dumps(told).encode())
+        self._known.append((pid, start))

@@ -19,8 +19,17 @@ from callboard.board.plates import Plates
 from callboard.board.report_batch import ReportBatch
 from callboard.engine.inbox import Inbox
 from callboard.errors import NotFound, StoreError
+from callboard.events import plates as events
 from callboard.events.json_values import Object, as_object, as_text, as_whole
-from callboard.relay.batches import GONE, HOOK, RECEIPT, REGISTERED, SIGHTING, RelayItem
+from callboard.relay.batches import (
+    CHILD,
+    GONE,
+    HOOK,
+    RECEIPT,
+    REGISTERED,
+    SIGHTING,
+    RelayItem,
+)
 from callboard.relay.command_table import LARGEST_RESULT
 from callboard.server.sightings import signal_of
 from callboard.vendors.reports import RelayNumber, Report
@@ -29,6 +38,7 @@ _log = logging.getLogger(__name__)
 
 _LARGEST_NOTE = 65_536
 """Bytes of an item that is not a hook's payload."""
+_LONGEST_SESSION = 200
 _LARGEST_RECEIPT = LARGEST_RESULT + _LARGEST_NOTE
 
 
@@ -135,6 +145,8 @@ class RelayIntake:
         told = _told(item)
         if told.get("event") == REGISTERED:
             return await self._register(source, told)
+        if told.get("event") == CHILD:
+            return await self._continue(source, told)
         try:
             plate = await self._plates.get(as_text(told.get("plate")), dismissed=True)
         except NotFound:
@@ -145,8 +157,8 @@ class RelayIntake:
         return None
 
     async def _register(self, source: RelaySource, told: Object) -> None:
-        """`callboard watch` has started a client there. What was sent again is known by then."""
-        pid, start = as_whole(told.get("pid")), as_text(told.get("proc_start"))
+        """A client was started there. What was sent again is known by then."""
+        pid, start = _process(told)
         if not pid or not start:
             return
         host = Host(source.host, source.host_name, as_text(told.get("boot")))
@@ -154,9 +166,36 @@ class RelayIntake:
             if (one.host, one.boot_id, one.proc_start) == (host.id, host.boot_id, start):
                 return
         agent, folder = as_text(told.get("agent")), as_text(told.get("project_path"))
+        session_id = as_text(told.get("session_id"))[:_LONGEST_SESSION] or None
         await self._plates.register(
-            agent, project_path=folder, pid=pid, proc_start=start, host=host
+            agent,
+            project_path=folder,
+            session_id=session_id,
+            pid=pid,
+            proc_start=start,
+            host=host,
         )
+
+    async def _continue(self, source: RelaySource, told: Object) -> None:
+        """The hooks of a client that was started there come from a child process of it."""
+        pid, start = _process(told)
+        parent, parent_start = _process(as_object(told.get("of")))
+        for one in await self._plates.of_processes([parent]):
+            is_meant = (one.host, one.proc_start) == (source.host, parent_start)
+            if is_meant and one.status == "starting" and pid and start and parent_start:
+                report = Report(
+                    one.agent,
+                    one.session_id,
+                    (events.HOOK_HEARD({"hook": ""}),),
+                    pid=pid,
+                    proc_start=start,
+                    client_pid=parent,
+                    client_start=parent_start,
+                    host=source.host,
+                    host_name=source.host_name,
+                    boot_id=as_text(told.get("boot")),
+                )
+                await self._plates.hear(report)
 
     async def _left(self, source: RelaySource, hold: str, session_id: str | None = None) -> None:
         with suppress(NotFound):
@@ -180,6 +219,10 @@ class RelayIntake:
             if answer is not None:
                 number = source.number(item)
                 await self._plates.hand_over(hold, answer, host=source.host, relayed=number)
+
+
+def _process(told: Object) -> tuple[int, str]:
+    return as_whole(told.get("pid")), as_text(told.get("proc_start"))
 
 
 def _told(item: RelayItem, largest: int = _LARGEST_NOTE) -> Object:

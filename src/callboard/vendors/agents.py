@@ -3,10 +3,9 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from callboard.events.envelope import Json
-from callboard.interactions.records import Interaction
 from callboard.vendors.acp import payloads as acp
 from callboard.vendors.claude import decisions as claude_decisions
 from callboard.vendors.claude import payloads as claude
@@ -15,6 +14,9 @@ from callboard.vendors.codex.daemon import with_terminal
 from callboard.vendors.gemini import payloads as gemini
 from callboard.vendors.opencode import payloads as opencode
 from callboard.vendors.reports import Report
+
+if TYPE_CHECKING:
+    from callboard.interactions.records import Interaction
 
 # A session id is used in a command: it must not be an option or a placeholder.
 _SESSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -37,7 +39,7 @@ class Vendor:
     name: str
     title: str
     translate: Callable[[Json], Report | None]
-    decision: Callable[[Interaction], dict[str, Json]]
+    decision: "Callable[[Interaction], dict[str, Json]]"
     resuming: tuple[str, ...]
     undecided: Mapping[str, Json] | None = None
     has_several: bool = False
@@ -45,7 +47,7 @@ class Vendor:
     plan_again: Callable[[str], dict[str, Json]] | None = None
     is_logged: bool = False
 
-    def printed(self, asked: Interaction) -> Mapping[str, Json]:
+    def printed(self, asked: "Interaction") -> Mapping[str, Json]:
         """What a hook prints that was held for a question which is closed now."""
         return self.decision(asked) if asked.for_agent is not None else self.undecided or {}
 

@@ -18,14 +18,13 @@ one a question is about.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from callboard.events import plates
 from callboard.events.envelope import Json
 from callboard.events.event_name import Entry
 from callboard.events.json_values import Object, as_object, as_text, is_list, objects
 from callboard.events.payloads.plates import OutcomeKind
-from callboard.interactions.records import Interaction
 from callboard.vendors.acp.tools import call_input, tool_named
 from callboard.vendors.fields import LONGEST_PATH, LONGEST_WORD, present, text, word
 from callboard.vendors.hooks import Reading, call_named, dialog, heard, prompted, todo_list
@@ -33,6 +32,9 @@ from callboard.vendors.metadata import with_sender
 from callboard.vendors.reports import HookRequest, Report
 from callboard.vendors.requests import ASKS
 from callboard.vendors.requests import request as permission
+
+if TYPE_CHECKING:
+    from callboard.interactions.records import Interaction
 
 NAME: Final = "acp"
 UNDECIDED: Final[Mapping[str, Json]] = {"outcome": "closed"}
@@ -183,7 +185,7 @@ def _is_plain(offered: Sequence[Mapping[str, str]]) -> bool:
     return is_known and "allow_once" in kinds and "reject_always" not in kinds
 
 
-def decision(asked: Interaction) -> dict[str, Json]:
+def decision(asked: "Interaction") -> dict[str, Json]:
     """What `agent_host` tells the agent: `{outcome: allowed | denied, optionId, message}`.
 
     Without an option, the agent is told that the question was cancelled.

@@ -1,13 +1,15 @@
 """A person's answer in the format that Claude Code expects from a held hook."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object, objects
 from callboard.interactions.edited_input import EDITED, edited_of
-from callboard.interactions.records import Interaction
-from callboard.interactions.settlement import joined
+from callboard.interactions.kinds import joined
 from callboard.vendors.fields import text
+
+if TYPE_CHECKING:
+    from callboard.interactions.records import Interaction
 
 _REFUSED: Final = "A person denied this on the board."
 _NOT_APPROVED: Final = "A person did not approve this plan on the board."
@@ -18,7 +20,7 @@ _APPROVED_BEFORE: Final = (
 _DECLINED: Final = "A person declined to answer this on the board."
 
 
-def decision(asked: Interaction) -> dict[str, Json]:
+def decision(asked: "Interaction") -> dict[str, Json]:
     """What the hook prints: allow, deny, or nothing, in which case the terminal's dialog decides.
 
     Only an answer given here decides anything.

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import orjson
-
 from callboard.disk.files import read
 from callboard.errors import ValidationError
+from callboard.events.codec import load_json
 from callboard.events.json_values import Object, as_list, as_object, is_list, is_object
 from callboard.vendors.claude.home import home
 from callboard.vendors.claude.settings import ClaudeSettings
@@ -164,7 +163,7 @@ def tools_in(path: Path) -> Tools:
     """Read an MCP config; ValidationError if it isn't one."""
     try:
         content = read(path, _LARGEST_CONFIG, follow=True)
-        servers = as_object(orjson.loads(content))["mcpServers"]
+        servers = as_object(load_json(content))["mcpServers"]
         if not is_object(servers):
             raise TypeError("mcpServers is not an object")
         return Tools(content, {name: _started(as_object(one)) for name, one in servers.items()})

@@ -1,17 +1,19 @@
 """Translates Codex's hooks, and the messages of its `notify` program, into the board's terms."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from callboard.events import plates
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object
-from callboard.interactions.records import Interaction
 from callboard.vendors import hooks
 from callboard.vendors.claude.decisions import refusal, verdict
 from callboard.vendors.fields import LONGEST_PATH, word
 from callboard.vendors.metadata import with_sender
 from callboard.vendors.reports import Report
+
+if TYPE_CHECKING:
+    from callboard.interactions.records import Interaction
 
 NAME: Final = "codex"
 _TURN_COMPLETE: Final = "agent-turn-complete"
@@ -26,7 +28,7 @@ def translate(payload: Json) -> Report | None:
     return None if report is None else hooks.answerable(report)
 
 
-def decision(asked: Interaction) -> dict[str, Json]:
+def decision(asked: "Interaction") -> dict[str, Json]:
     """What the hook prints. Codex refuses an answer with unknown fields."""
     response = as_object(asked.for_agent)
     if asked.type != "permission":

@@ -2,18 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from callboard.events import plates
 from callboard.events.envelope import Json
 from callboard.events.event_name import Entry
 from callboard.events.json_values import Object, as_object
-from callboard.interactions.records import Interaction
 from callboard.vendors import hooks
 from callboard.vendors.fields import text, word
 from callboard.vendors.reports import Report
 from callboard.vendors.requests import ASKS, PLANS
 from callboard.vendors.turns import millis
+
+if TYPE_CHECKING:
+    from callboard.interactions.records import Interaction
 
 NAME: Final = "gemini"
 _DIALOGS: Final = {"ask_user": ASKS, "exit_plan_mode": PLANS}
@@ -35,7 +37,7 @@ def translate(payload: Json) -> Report | None:
     )
 
 
-def decision(asked: Interaction) -> dict[str, Json]:
+def decision(asked: "Interaction") -> dict[str, Json]:
     """Nothing: its permission dialogs can only be answered in the terminal."""
     return {}
 

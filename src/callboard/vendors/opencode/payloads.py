@@ -13,14 +13,13 @@ their `properties` are `{sessionID, tool, callID, args}` and `{sessionID, prompt
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from callboard.events import plates
 from callboard.events.envelope import Json
 from callboard.events.event_name import Entry
 from callboard.events.json_values import Object, as_list, as_object, is_list, objects
 from callboard.events.payloads.plates import PermissionResolvedPayload, ToolUseDetails
-from callboard.interactions.records import Interaction
 from callboard.vendors.fields import LONGEST_PATH, LONGEST_WORD, json_value, present, text, word
 from callboard.vendors.hooks import (
     Reading,
@@ -38,6 +37,9 @@ from callboard.vendors.metadata import with_sender
 from callboard.vendors.reports import HookRequest, Report
 from callboard.vendors.requests import ASKS, LONGEST_INPUT
 from callboard.vendors.requests import request as permission
+
+if TYPE_CHECKING:
+    from callboard.interactions.records import Interaction
 
 NAME: Final = "opencode"
 _UNNAMED: Final = ("New session - ", "Child session - ")
@@ -246,7 +248,7 @@ _READINGS: Final[Mapping[str, Reading]] = {
 }
 
 
-def decision(asked: Interaction) -> dict[str, Json]:
+def decision(asked: "Interaction") -> dict[str, Json]:
     """What the plugin sends to its server: a reply to the request, or nothing.
 
     `{requestID, reply, message?}` for a permission; for a question `{requestID, answers}`, or
