@@ -49,6 +49,9 @@ async def test_what_agents_used_is_shown_by_day_and_by_what_it_was_for(
         await expect(legend.first).to_contain_text("Claude Code")
         await expect(legend.filter(has_text="Workflows")).to_contain_text("$3.20")
         await look(person, "month")
+        await page.keyboard.press("T")
+        await look(person, "dark")
+        await page.keyboard.press("T")
 
         await person.button("Tokens").click()
         await expect(page.get_by_role("img", name=re.compile("tokens in the last"))).to_be_visible()
