@@ -22,3 +22,8 @@ def short_count(count: int) -> str:
         if count >= size:
             return f"{count / size:.1f}".removesuffix(".0") + unit
     return str(count)
+
+
+def total_text(tokens: int, cost: float | None) -> str:
+    """`1.2M tokens, $4.31`; without a known price, only the tokens."""
+    return f"{short_count(tokens)} tokens{'' if cost is None else f', {dollars(cost)}'}"

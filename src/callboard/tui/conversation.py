@@ -1,5 +1,6 @@
 """The conversation of one agent on the whole screen: read, searched and copied as it grows."""
 
+import contextlib
 from collections.abc import Callable, Coroutine
 from typing import ClassVar, Final, cast
 
@@ -12,6 +13,7 @@ from textual.widgets import Input, Static
 
 from callboard.board.plate import Plate
 from callboard.clock import Clock
+from callboard.display.amounts import total_text
 from callboard.display.conversation import KnownItems, item_lines
 from callboard.errors import CallboardError, TranscriptUnreadable
 from callboard.events.moments import from_ms
@@ -59,6 +61,7 @@ class ConversationScreen(ModalScreen[None]):
         self._subagent = subagent
         self._known = KnownItems()
         self._problem = ""
+        self._used = ""
         self._is_loading = False
         self._found: list[FoundItem] = []
         self._at = 0
@@ -93,6 +96,8 @@ class ConversationScreen(ModalScreen[None]):
         more = " · earlier messages above" if self._known.before is not None else ""
         count = f"{len(self._known.items):,} messages{more}"
         told = self._problem or ("reading …" if self._known.after is None else count)
+        if self._used and not self._problem:
+            told = f"{told} · {self._used}"
         if self._found and not self._problem:
             told = f"match {self._at + 1} of {len(self._found)} · {told}"
         self.query_one("#talk-title", Static).update(
@@ -127,8 +132,18 @@ class ConversationScreen(ModalScreen[None]):
                 continue
             is_new, self._problem = self._problem != "" or after is None, ""
             self._known.add(page)
+            if is_new or not page.items:
+                await self._read_used()
             if page.items or page.restarted or is_new:
                 self._show_items()
+
+    async def _read_used(self) -> None:
+        """Read what the agent has used. Its own conversation matters more than this."""
+        if self._subagent is None:
+            with contextlib.suppress(CallboardError):
+                used = await self._source.used(self._plate.plate_id)
+                self._used = total_text(used.tokens, used.cost) if used.tokens else ""
+                self._show()
 
     async def _read_earlier(self) -> bool:
         """Read the part before; returns whether there was one."""

@@ -11,6 +11,8 @@ from callboard.board.messages import PlateInterrupted, PlateMessages
 from callboard.board.plate import Plate
 from callboard.board.protocol import Board
 from callboard.board.relay_hosts import RelayHost
+from callboard.board.usage_reports import MOST_DAYS
+from callboard.board.usage_sums import UsageSum
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import InteractionNotFound, PlateNotFound
 from callboard.events.envelope import Event
@@ -127,6 +129,11 @@ class Source:
         if window.after is None:
             wait = 0.0
         return await self._board.conversations.page(plate_id, window, subagent=subagent, wait=wait)
+
+    async def used(self, plate_id: str) -> UsageSum:
+        """What an agent has used."""
+        report = self._board.usage.report
+        return (await report(days=MOST_DAYS, by="model", stream=plate_id)).total
 
     async def conversation_search(
         self, plate_id: str, text: str, *, subagent: str | None = None

@@ -17,6 +17,7 @@ from callboard.board.messages import (
 )
 from callboard.board.plate import Plate
 from callboard.board.relay_hosts import RelayHost
+from callboard.board.usage_sums import UsageSum
 from callboard.display.conversation import led_up_to
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import (
@@ -156,6 +157,9 @@ class ScriptedConversation:
         self.grown.set()
 
 
+NOT_USED = UsageSum(0, 0, 0, 0, 0, None, 0)
+
+
 class ScriptedSource(Source):
     """Has what the test gives it, and remembers what was done."""
 
@@ -178,6 +182,7 @@ class ScriptedSource(Source):
         self.connections = 0
         self.away: CallboardError | None = None
         self.conversations: dict[tuple[str, str | None], ScriptedConversation] = {}
+        self.usage: dict[str, UsageSum] = {}
         self.drafts = Drafts()
         self.written: dict[str, list[PlateMessage]] = {}
         self.reach = Reach("inbox", authority=False)
@@ -191,6 +196,9 @@ class ScriptedSource(Source):
     async def plates(self) -> list[Plate]:
         self._look("plates")
         return list(self.on_board.values())
+
+    async def used(self, plate_id: str) -> UsageSum:
+        return self.usage.get(plate_id, NOT_USED)
 
     async def backlog(self) -> HookBacklog:
         return self.unread

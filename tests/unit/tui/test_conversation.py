@@ -9,10 +9,11 @@ from tests.unit.tui.scenes import one, permission
 from tests.unit.tui.scripted import ScriptedConversation, ScriptedSource, ago, plate
 from tests.unit.tui.stage import Stage, staged
 
+from callboard.board.usage_sums import UsageSum
 from callboard.events.moments import to_ms
 from callboard.tui.conversation import ConversationScreen
 from callboard.tui.conversation_view import ConversationView
-from callboard.vendors.conversation import ConversationItem, FileEdit, ToolRun
+from callboard.vendors.conversation import ConversationItem, FileEdit, TokenUsage, ToolRun
 
 AT = to_ms(ago(minutes=5))
 
@@ -67,6 +68,17 @@ async def test_what_it_did(tmp_path: Path):
         stage.matches("conversation")
         await stage.press("escape")
         assert not isinstance(stage.app.screen, ConversationScreen)
+
+
+async def test_what_it_has_used(tmp_path: Path):
+    used = TokenUsage("opus", 1300, 840, 11_000, cost=0.034, call="c1")
+    told = source([prompt("p1", "Mend it"), replace(reply("r1", "Done."), usage=used)])
+    told.usage["shop"] = UsageSum(400_000, 80_000, 700_000, 20_000, 9, 4.31, 0)
+    async with staged(told, tmp_path, (100, 30)) as stage:
+        await opened(stage)
+        await stage.until(lambda: "2 messages · 1.2M tokens, $4.31" in stage.text)
+        await stage.press("F")
+        await stage.until(lambda: "opus · 12.3k in (11k cached), 840 out · $0.034" in stage.text)
 
 
 async def test_everything_unfolded(tmp_path: Path):

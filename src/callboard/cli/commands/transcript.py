@@ -22,7 +22,7 @@ from callboard.cli.person import READS, check_person
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
-from callboard.display.amounts import dollars, short_count
+from callboard.display.amounts import total_text
 from callboard.errors import InteractionNotFound, NotFound, ValidationError
 from callboard.events.json_values import as_object
 from callboard.events.moments import from_ms
@@ -132,9 +132,8 @@ async def _print_total(board: Board, plate: Plate) -> None:
     with contextlib.suppress(ValidationError):  # Wrong prices; `callboard usage` says so.
         told = await board.usage.report(days=MOST_DAYS, by="model", stream=plate.plate_id)
         if told.total.tokens:
-            cost = "" if told.total.cost is None else f", {dollars(told.total.cost)}"
-            tokens = f"{short_count(told.total.tokens)} tokens"
-            Screen().line((f"Used so far: {tokens}{cost}.", "faint"))
+            used = total_text(told.total.tokens, told.total.cost)
+            Screen().line((f"Used so far: {used}.", "faint"))
 
 
 async def _show_so_far(
