@@ -27,7 +27,9 @@ sys.path.insert(0, str(ROOT))  # The tests know how to lead the clients.
 from tests.real_clients.background import Background, data_of
 from tests.real_clients.board import Board, Wire
 from tests.real_clients.claude import Claude
-from tests.real_clients.codex import Codex
+from tests.real_clients.codex import TRUST, Codex
+from tests.real_clients.contents import Contents
+from tests.real_clients.gemini import Gemini
 from tests.real_clients.home import Home
 from tests.real_clients.messages import Messages
 from tests.real_clients.model import Model, Reply
@@ -118,7 +120,9 @@ async def started(home: Home) -> AsyncGenerator[Session]:
             board = Board(server)
             plate = await background.start("claude", "Begin. play:say")
             try:
-                plate = await board.plate(plateId=plate["plateId"], status="idle")
+                # It is idle once before it takes the prompt that it was started with.
+                await until(lambda: model.got("Begin."), "the first prompt at the model")
+                await board.heard(plate, "stop")
                 yield Session(board, plate, model)
             finally:
                 await background.run("stop", plate["plateId"])
@@ -144,8 +148,8 @@ async def codex_in_tmux(home: Home) -> AsyncGenerator[Session]:
         codex.prepare()
         await home.install_hooks("codex")
         async with codex.app_server(), serving(home.database, env=home.env) as server:
-            words = ("--dangerously-bypass-hook-trust", "play:say")
-            with codex.terminal(home.project, *words) as terminal:
+            with codex.terminal(home.project, "play:say") as terminal:
+                await terminal.leaves(TRUST, "2", "Enter")
                 await terminal.shows("Done.")
                 board = Board(server)
                 yield Session(board, await board.plate(status="idle"), model, terminal)
@@ -164,11 +168,27 @@ async def opencode_in_tmux(home: Home) -> AsyncGenerator[Session]:
                 yield Session(board, await board.plate(status="idle"), model, terminal)
 
 
+@asynccontextmanager
+async def gemini_in_tmux(home: Home) -> AsyncGenerator[Session]:
+    with Timed(Contents(), SCRIPT) as model:
+        gemini = Gemini(home, model)
+        gemini.prepare()
+        await home.install_hooks("gemini")
+        async with serving(home.database, env=home.env) as server:
+            with gemini.terminal() as terminal:
+                await terminal.shows("Type your message")
+                await terminal.type("play:say")
+                await terminal.shows("Done.")
+                board = Board(server)
+                yield Session(board, await board.plate(status="idle"), model, terminal)
+
+
 SIDES: dict[str, Callable[[Home], Any]] = {
     "Claude Code that `callboard start` runs": started,
     "Claude Code in tmux": claude_in_tmux,
     "Codex in tmux": codex_in_tmux,
     "opencode in tmux": opencode_in_tmux,
+    "Gemini CLI in tmux": gemini_in_tmux,
 }
 
 
