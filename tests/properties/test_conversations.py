@@ -2,6 +2,9 @@
 
 import json
 import random
+import sqlite3
+from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.unit.vendors.recordings import PAYLOADS
 
+from callboard.board.conversation_size import LARGEST, fitted_item, fitted_page, size_of
 from callboard.vendors.conversation import (
+    MOST_ITEMS,
     ConversationItem,
+    ConversationPage,
     ConversationPlace,
     ConversationReader,
     Window,
@@ -48,6 +54,7 @@ JSON = st.recursive(
     max_leaves=20,
 )
 RECORDS = st.dictionaries(WORDS, JSON, max_size=8)
+MOSTS = st.integers(1, 30)
 
 
 def reader(agent: str, path: Path) -> ConversationReader:
@@ -80,6 +87,74 @@ def test_two_reads_of_a_growing_transcript_are_one(agent: str, tmp_path: Path, d
     assert not second.restarted
     expected = reader(agent, path).page(Window(most=200)).items
     assert assembled([*first.items, *second.items]) == expected
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@QUICK
+@given(data=st.data())
+def test_following_a_transcript_is_reading_it(agent: str, tmp_path: Path, data: Any):
+    """However its writes are cut, and however little a page has."""
+    path, whole = tmp_path / "s.jsonl", b"".join(LINES[agent])
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=12)))
+    path.write_bytes(whole[: cuts[0]] if cuts else b"")
+    first = reader(agent, path).page(Window(most=200))
+    items, after = [*first.items], first.after
+    for start, end in pairwise([cuts[0] if cuts else 0, *cuts[1:], len(whole)]):
+        with path.open("ab") as file:
+            file.write(whole[start:end])
+        for _ in range(data.draw(st.integers(0, 3))):
+            page = reader(agent, path).page(Window(after=after, most=data.draw(MOSTS)))
+            assert not page.restarted
+            items, after = [*items, *page.items], page.after
+    while (page := reader(agent, path).page(Window(after=after, most=200))).after != after:
+        items, after = [*items, *page.items], page.after
+    assert assembled(items) == reader(agent, path).page(Window(most=200)).items
+
+
+@QUICK
+@given(data=st.data())
+def test_following_a_database_is_reading_it(tmp_path: Path, data: Any):
+    """opencode writes messages and their parts as they grow."""
+    path = tmp_path / "opencode.db"
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript((PAYLOADS / "opencode" / "conversation.sql").read_text("utf-8"))
+        session = "ses_e0e614891ffei3v12C04HLs78O"
+        database.execute("DELETE FROM part")
+        database.execute("DELETE FROM message")
+        database.commit()
+        follows = conversation_reader("opencode", ConversationPlace(session, str(path), "/p"))
+        first = follows.page(Window(most=200))
+        items, after = {one.id: one for one in first.items}, first.after
+        for clock in range(1, data.draw(st.integers(2, 15))):
+            number = data.draw(st.integers(0, 4))
+            told = [f"m{number}", session, number + 1, clock, '{"role": "assistant"}']
+            database.execute("INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)", told)
+            part = [
+                f"p{number}-{data.draw(st.integers(0, 2))}",
+                f"m{number}",
+                session,
+                clock,
+                clock,
+            ]
+            text = json.dumps({"type": "text", "text": data.draw(st.text(max_size=5)) + "x"})
+            database.execute("INSERT OR REPLACE INTO part VALUES (?, ?, ?, ?, ?, ?)", [*part, text])
+            database.commit()
+            if data.draw(st.booleans()):
+                page = follows.page(Window(after=after, most=data.draw(MOSTS)))
+                items, after = merged(items, page)
+        while (page := follows.page(Window(after=after, most=200))).after != after:
+            items, after = merged(items, page)
+        expected = follows.page(Window(most=200)).items
+        assert {one.id: one.text for one in expected} == {id: i.text for id, i in items.items()}
+
+
+def merged(
+    known: dict[str, ConversationItem], page: ConversationPage
+) -> tuple[dict[str, ConversationItem], str]:
+    """What is known after a page: what was rewritten takes the place of all of it."""
+    told = {one.id: one for one in page.items}
+    return (told if page.restarted else known | told), page.after
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -160,6 +235,21 @@ def test_garbage_can_be_read(tmp_path: Path, garbage: bytes):
     path.write_bytes(garbage)
     for agent in AGENTS:
         reader(agent, path).page(Window())
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@QUICK
+@given(records=st.lists(RECORDS, max_size=8), repeats=st.integers(1, 400))
+def test_what_is_read_is_bounded(agent: str, tmp_path: Path, records: list[Any], repeats: int):
+    path = tmp_path / "s.jsonl"
+    text = "".join(json.dumps(one) + "\n" for one in records) * repeats
+    path.write_text(text, encoding="utf-8")
+    page = fitted_page(lambda most: reader(agent, path).page(Window(most=most)), 200)
+    assert size_of(page) <= LARGEST
+    for item in page.items[:3]:
+        full = reader(agent, path).full(item.id, page.after)
+        assert full is None or size_of(fitted_item(full)) <= LARGEST
+    assert len(reader(agent, path).search("user", Window()).found) <= 2 * MOST_ITEMS
 
 
 @QUICK

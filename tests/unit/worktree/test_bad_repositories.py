@@ -1,10 +1,14 @@
 """Repositories that are empty, busy, huge, broken or hostile."""
 
 import os
+import random
+import shutil
 import socket
 import stat
 import subprocess
+import threading
 import tracemalloc
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -314,6 +318,59 @@ def test_a_damaged_record_of_snapshots_counts_as_none(repository: TestRepository
     for damaged in (b"", b"[1]", b'{"marks": [{"id": "x"}, 5, {"id": "1", "tree": "--help"}]}'):
         file.write_bytes(damaged)
         assert repository.changes().base.kind == "commit"
+
+
+@pytest.mark.timeout(120)
+def test_a_repository_that_changes_while_it_is_read(repository: TestRepository):
+    """Whatever is seen of it, it is a list, a diff or an error that says why there is none."""
+    for number in range(50):
+        repository.write(f"d{number % 5}/f{number}", "1\n" * 20)
+    repository.commit()
+    repository.start()
+    stop = threading.Event()
+
+    def disturb() -> None:
+        rng = random.Random(1)
+        while not stop.is_set():
+            path = f"d{rng.randrange(5)}/f{rng.randrange(50)}"
+            file = repository.root / path
+            match rng.randrange(7):
+                case 0:
+                    file.unlink(missing_ok=True)
+                case 1:
+                    shutil.rmtree(file.parent, ignore_errors=True)
+                case 2:
+                    repository.git("add", "-A", check=False)
+                case 3:
+                    repository.git("commit", "-q", "-m", "Disturb", check=False)
+                case 4:
+                    repository.git("checkout", "-q", "--force", "HEAD", check=False)
+                case _:
+                    with suppress(OSError):
+                        repository.write(path, f"{rng.random()}\n" * rng.randrange(40))
+
+    disturbing = threading.Thread(target=disturb)
+    disturbing.start()
+    read = 0
+    try:
+        for number in range(15):
+            for since in ("session", "commit"):
+                with suppress(WorktreeUnreadable):
+                    found = repository.changes(since)
+                    read += 1
+                    for file in found.files[:2]:
+                        with suppress(NotFound):
+                            repository.lines(file.path, since)
+            with suppress(WorktreeUnreadable):
+                repository.start(9000 * (number + 1), kind="turn")
+    finally:
+        stop.set()
+        disturbing.join()
+    assert read > 0
+    # Nothing is left of all that, and once it rests, all of it is right.
+    assert not list(repository.store.folder.glob("work-*"))
+    repository.start(1_000_000, kind="turn")
+    assert repository.files("turn") == {}
 
 
 # ---------------------------------------------------------------------- hostile
