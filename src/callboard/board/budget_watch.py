@@ -1,4 +1,4 @@
-"""Looks at the budget after commits, whoever spent and in whichever process."""
+"""Looks at the budget after commits: of this server, of others, and of workers."""
 
 import asyncio
 import contextlib
