@@ -15,6 +15,8 @@ COMMANDS = (
     ("start", "--resume=PLATE"),
     ("start", "acp", "--", "sleep", "60"),
     ("stop", "PLATE"),
+    ("budget", "--daily=20"),
+    ("budget", "--off"),
     ("attach", "PLATE"),
     ("transcript", "PLATE"),
     ("transcript", "PLATE", "--search=key"),

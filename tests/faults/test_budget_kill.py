@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +17,7 @@ from callboard import Callboard
 from callboard.events import names
 from callboard.events.envelope import NewEvent
 from callboard.ids import event_id
+from callboard.vendors.claude.launching import MARK
 
 PATIENCE = 30.0
 MODEL = "claude-sonnet-4-5"
@@ -82,6 +85,31 @@ async def test_a_coding_agent_spends_the_budget_and_people_are_notified(tmp_path
             assert plate["status"] == "idle"
             told = await asyncio.to_thread(receiver.taken.get, timeout=PATIENCE)
             assert "Agents have spent" in json.dumps(told)
+
+
+PUT = """
+import sys, urllib.request
+headers = {"Authorization": f"Bearer {sys.argv[2]}", "Content-Type": "application/json"}
+put = urllib.request.Request(sys.argv[1], b'{"daily": null}', headers, method="PUT")
+try:
+    urllib.request.urlopen(put)
+except urllib.error.HTTPError as error:
+    print(error.code, error.read().decode())
+"""
+
+
+async def test_a_coding_agent_cannot_change_the_budget(tmp_path: Path):
+    async with serving(tmp_path / "t.db") as server, server.client() as http:
+        await set_budget(server, 10)
+        agent = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", PUT, f"{server.url}/usage/budget", server.token),
+            env={**os.environ, MARK: "start"},
+            stdout=asyncio.subprocess.PIPE,
+        )
+        out, _ = await agent.communicate()
+        assert out.startswith(b"403 "), out
+        assert b"Coding agents can't change the budget" in out
+        assert (await http.get("/usage/budget")).json()["daily"] == 10
 
 
 async def test_a_server_that_was_killed_before_it_asked_asks_at_its_next_start(tmp_path: Path):

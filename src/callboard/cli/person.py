@@ -18,6 +18,7 @@ REVIEWS: Final = "read what agents changed"
 STARTS: Final = "start agents"
 STOPS: Final = "stop agents"
 ATTACHES: Final = "attach to agents"
+BUDGETS: Final = "change the budget"
 
 
 def ask_as_person(place: Target, what: str, work: Callable[[Board], Awaitable[T]]) -> T:

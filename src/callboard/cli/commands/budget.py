@@ -9,6 +9,7 @@ from callboard.board.protocol import Board
 from callboard.cli import options
 from callboard.cli.bars import text_bar
 from callboard.cli.format import utc_offset
+from callboard.cli.person import BUDGETS, ask_as_person
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
@@ -36,12 +37,13 @@ def command(daily: float | None, off: bool, place: Target, as_json: bool) -> Non
         raise click.UsageError("Give either --daily or --off.")
     changes, offset = off or daily is not None, utc_offset()
 
-    async def use(board: Board) -> DailyBudget:
-        if changes:
-            return await board.usage.set_budget(daily, utc_offset=offset)
+    async def show(board: Board) -> DailyBudget:
         return await board.usage.budget()
 
-    told = place.ask(use) if changes else place.look(use)
+    async def change(board: Board) -> DailyBudget:
+        return await board.usage.set_budget(daily, utc_offset=offset)
+
+    told = ask_as_person(place, BUDGETS, change) if changes else place.look(show)
     if as_json:
         return print_json([told.to_wire()])
     return _print(Screen(), told, place)

@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import Query, Response
+from fastapi import Query, Request, Response
 
 from callboard.board.budgets import DailyBudget
 from callboard.board.usage_reports import DAYS, MOST_DAYS, UsageGroup, UsageReport, UsageSplit
 from callboard.server import routing
 from callboard.server.access.requirement import Operates, Reads
+from callboard.server.answer_rights import check_person
 from callboard.server.problems import reply
 from callboard.server.routes.common import Serving, UtcOffset, failures, gives
 from callboard.server.schemas import BudgetRequest
@@ -39,8 +40,11 @@ async def show_budget(serving: Serving, _: Reads) -> Response:
 
 
 @router.put("/budget", responses=gives(DailyBudget) | failures())
-async def set_budget(serving: Serving, caller: Operates, given: BudgetRequest) -> Response:
+async def set_budget(
+    request: Request, serving: Serving, caller: Operates, given: BudgetRequest
+) -> Response:
     """Ask people once a day when this much was spent; null for no budget. It stops nothing."""
+    await check_person(serving, request, "change the budget")
     return reply(
         await serving.board.usage.set_budget(
             given.daily, utc_offset=given.utc_offset, by=caller.name
