@@ -49,7 +49,9 @@ class Acp:
 
     async def post(self, plate: Wire, what: str) -> Wire:
         async with self.board.server.client() as client:
-            return (await client.post(f"/plates/{plate['plateId']}/{what}")).json()
+            said = await client.post(f"/plates/{plate['plateId']}/{what}")
+            assert said.status_code == 200, said.text
+            return said.json()
 
     async def page(self, plate: Wire, query: str = "") -> Wire:
         return await self.board.get(f"/plates/{plate['plateId']}/conversation?limit=200{query}")

@@ -238,3 +238,34 @@ async def test_an_agent_that_never_answers_or_says_too_much_is_survived(tmp_path
         huge = await acp.start(*SCRIPTED, prompt="huge 150\nsay Still here.")
         await acp.shown(huge, "more than 32 MB at once", "Still here.")
         assert psutil.Process(huge["pid"]).memory_info().rss < 250 * 1024 * 1024
+
+
+@pytest.mark.long
+async def test_no_message_is_lost_or_doubled_when_the_server_is_killed(acp: Acp):
+    plate = await acp.start(*SCRIPTED, prompt="say Ready.")
+    await acp.board.plate(plateId=plate["plateId"], status="idle")
+    for number, pause in enumerate((0.0, 0.05, 0.15, 0.3)):
+        said = await acp.say(plate, f"say Message {number}.")
+        await asyncio.sleep(pause)
+        await acp.board.server.kill()
+        await acp.board.server.restart()
+        await acp.message(plate, id=said["id"], status="seen")
+    await acp.board.plate(plateId=plate["plateId"], status="idle", prompt="say Message 3.")
+    texts = [one["text"].strip() for one in await acp.items(plate) if one["kind"] == "reply"]
+    assert texts == ["Ready.", *(f"Message {number}." for number in range(4))]
+
+
+@pytest.mark.long
+async def test_it_starts_without_a_server_and_is_there_when_one_comes(tmp_path: Path):
+    home = Home.made_in(tmp_path)
+    async with acp_board(home) as acp:
+        await acp.board.server.stop()
+        done = await acp.run("start", "acp", "--json", "--prompt", "say Alone.", "--", *SCRIPTED)
+        assert (done.code, "no server is running" in done.err) == (0, True)
+        plate = json.loads(done.out)["plate"]
+        await asyncio.sleep(2)
+        await acp.board.server.restart()
+        await acp.shown(plate, "Alone.")
+        await acp.board.plate(plateId=plate["plateId"], status="idle")
+        rss = psutil.Process(plate["pid"]).memory_info().rss
+        assert rss < 120 * 1024 * 1024
