@@ -118,10 +118,10 @@ async def started(home: Home) -> AsyncGenerator[Session]:
         background = Background(home, claude.env | data_of(home))
         async with serving(home.database, env=home.env | data_of(home)) as server:
             board = Board(server)
-            plate = await background.start("claude", "Begin. play:say")
+            plate = await background.start("claude", "Start. play:say")
             try:
                 # It is idle once before it takes the prompt that it was started with.
-                await until(lambda: model.got("Begin."), "the first prompt at the model")
+                await until(lambda: model.got("Start."), "the first prompt at the model")
                 await board.heard(plate, "stop")
                 yield Session(board, plate, model)
             finally:

@@ -1,4 +1,4 @@
-"""`callboard start acp -- COMMAND …`: the agent is started here, and the board is told of it."""
+"""`callboard start acp -- COMMAND …`: starts the agent here, and registers it with the board."""
 
 import asyncio
 from pathlib import Path

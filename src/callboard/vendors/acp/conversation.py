@@ -89,7 +89,7 @@ def begins_turn(payload: Object) -> bool:
 
 
 class ConversationFold:
-    """The items of some turns, as they grow. The first event begins a turn, or is the first."""
+    """The items of some turns, as they grow. The first event starts a turn, or is the first one."""
 
     def __init__(self) -> None:
         self.items: dict[str, PlacedItem] = {}

@@ -120,7 +120,7 @@ class HostedAgent:
         return failure
 
     def _begin(self, session: AgentSession, work: asyncio.Task[Opened]) -> str | None:
-        """Begin with the first prompt; returns why there is no session, if there is none."""
+        """Start with the first prompt; returns why there is no session, if there is none."""
         error = work.exception()
         if error is None:
             session.begin(work.result())

@@ -4,7 +4,7 @@ Each payload is `{type, sessionId, cwd, …}`:
 
 session: the session has started: `{agent: {name, title, version}, model, resumed}`.
 prompt: a prompt was sent: `{text, within}`; within: during a turn that it doesn't end.
-more: the text of the prompt before goes on: `{text}`.
+more: the text of the prompt before continues: `{text}`.
 update: something new of the agent's own: `{update}`, as `updates` takes it apart.
 permission: the agent asks: `{toolCall, options}`, and is held for the answer.
 answered: what the agent was told: `{request, outcome}`.

@@ -215,7 +215,7 @@ def bounded(value: Json, most: int) -> Json:
 
 
 def as_dict(value: Json) -> Part:
-    """A JSON object as a dict; empty if it is none."""
+    """A JSON object as a dict; empty if it is something else."""
     return value if is_object(value) else {}
 
 
