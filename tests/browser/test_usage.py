@@ -94,7 +94,9 @@ async def test_a_budget_is_set_and_asks(browser: Browser, tmp_path: Path):
         page = person.page
         await person.visit("usage")
         await person.sees("No budget is set.")
+        await expect(person.button("Set budget")).to_be_visible()
         await page.keyboard.press("b")
+        await expect(page.get_by_label("US dollars a day")).to_be_focused()
         await page.keyboard.type("nothing")
         await page.keyboard.press("Enter")
         await person.sees("Enter an amount above 0.")
