@@ -22,21 +22,21 @@ def is_own_transcript(agent: str, path: str) -> bool:
 
 
 def _folders(agent: str) -> Sequence[Path]:
-    """The client's folder, and the one for transcripts in it, which can be on another disk."""
+    """The client's folders for transcripts. Next to them, it keeps other things, such as keys."""
     # A relay has few of these agents, and each module takes memory.
     match agent:
         case "claude":
             from callboard.vendors.claude import home as claude
 
-            return claude.home(), claude.home() / "projects"
+            return (claude.home() / "projects",)
         case "codex":
             from callboard.vendors.codex import settings as codex
 
-            return codex.home(), codex.home() / "sessions"
+            return codex.home() / "sessions", codex.home() / "archived_sessions"
         case "gemini":
             from callboard.vendors.gemini import settings as gemini
 
-            return gemini.home(), gemini.home() / "tmp"
+            return (gemini.home() / "tmp",)
         case "opencode":
             from callboard.vendors.opencode import database as opencode
 
