@@ -186,3 +186,16 @@ class TestErrors:
 
     def test_options_that_contradict(self, command: CallboardCommand, plate: Plate):
         command.here("transcript", plate.plate_id, "--search", "a", "--follow", code=2)
+
+
+def test_control_characters_do_nothing_to_the_terminal(
+    command: CallboardCommand, plate: Plate, transcript: ClaudeTranscript
+):
+    evil = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202etxt\r\b"
+    transcript.prompt(f"Look {evil}")
+    transcript.reply(f"Here {evil}")
+    transcript.command("toolu_3", f"echo {evil}", f"output {evil}")
+    for more in ([], ["--full"], ["--search", "Look"]):
+        shown = command.here("transcript", plate.plate_id, *more).out
+        assert not {"\x1b", "\x07", "\x9b", "\u202e", "\b"} & set(shown), more
+        assert "\r" not in shown
