@@ -1,5 +1,6 @@
 """Agents that run in the background, as a person starts, attaches to and stops them."""
 
+import asyncio
 import json
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
@@ -9,9 +10,15 @@ from typing import Any
 import psutil
 from tests.real_clients.board import Wire
 from tests.real_clients.home import CALLBOARD, Done, Home
+from tests.real_clients.patience import until
 from tests.real_clients.terminal import Terminal
 
+from callboard.terminals.link import screen_of, type_into
+from callboard.terminals.records import OwnTerminal
+
 LEAVE = "C-\\"
+_BEFORE_KEYS = 0.5
+"""Seconds. A dialog takes no key in its first moments."""
 
 
 def data_of(home: Home) -> dict[str, str]:
@@ -53,6 +60,18 @@ class Background:
         with suppress(psutil.NoSuchProcess):
             return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
         return True
+
+    async def types(self, keys: str, *, after: str) -> None:
+        """Type into the one terminal, without attaching, once it shows a text."""
+        (own,) = (OwnTerminal(**record) for record in self.records())
+
+        def look() -> bool:
+            found = screen_of(own)
+            return found is not None and after in "\n".join(found.lines)
+
+        await until(look, f"{after!r} on the screen")
+        await asyncio.sleep(_BEFORE_KEYS)
+        assert type_into(own, keys)
 
     async def leave(self, terminal: Terminal) -> None:
         terminal.press(LEAVE)

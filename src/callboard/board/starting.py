@@ -1,7 +1,7 @@
 """Agents that Callboard starts in terminals of their own, on this machine and on others."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -106,6 +106,7 @@ class PlateStarting:
         wanted, host = await self._wanted(AgentStart(agent, folder, prompt, resume), host)
         check_start(wanted)
         place = await self._place(host)
+        wanted = replace(wanted, alone=place.id != self._plates.host().id)
         if wanted.prompt_follows:
             await self._messages.check_power(place.id)
         told = await self._do(place, "start", asdict(wanted), by)

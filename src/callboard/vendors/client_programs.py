@@ -34,19 +34,23 @@ class ClientProgram:
     """An agent's program.
 
     install: how to get it. prompted: the words that give it a prompt. resumes_with_prompt: whether
-    it takes one for a session that it resumes.
+    it takes one for a session that it resumes. alone: the words that keep it from running its
+    session in a process that it shares with other terminals.
     """
 
     install: str
     prompted: Callable[[str], list[str]]
     resumes_with_prompt: bool = True
+    alone: tuple[str, ...] = ()
 
 
 PROGRAMS: Final[Mapping[str, ClientProgram]] = {
     "claude": ClientProgram(
         "npm install -g @anthropic-ai/claude-code", lambda prompt: ["--", prompt]
     ),
-    "codex": ClientProgram("npm install -g @openai/codex", lambda prompt: ["--", prompt]),
+    "codex": ClientProgram(
+        "npm install -g @openai/codex", lambda prompt: ["--", prompt], alone=("--no-daemon",)
+    ),
     "gemini": ClientProgram(
         "npm install -g @google/gemini-cli", lambda prompt: [f"--prompt-interactive={prompt}"]
     ),
@@ -60,12 +64,17 @@ PROGRAMS: Final[Mapping[str, ClientProgram]] = {
 
 @dataclass(frozen=True, slots=True)
 class AgentStart:
-    """An agent to start. resume: the id of a session of its own that it continues."""
+    """An agent to start.
+
+    resume: the id of a session of its own that it continues. alone: in a process of its own: the
+    server of another machine doesn't know which terminal has which session of a shared one.
+    """
 
     agent: str
     folder: str
     prompt: str | None = None
     resume: str | None = None
+    alone: bool = False
 
     @property
     def prompt_follows(self) -> bool:
@@ -122,6 +131,8 @@ def prepared(wanted: AgentStart, env: Mapping[str, str]) -> tuple[list[str], dic
             f"Install it: {program.install}"
         )
     words = [found, *(vendor.resume(wanted.resume)[1:] if wanted.resume else [])]
+    if wanted.alone:
+        words += program.alone
     if wanted.prompt and not wanted.prompt_follows:
         words += program.prompted(wanted.prompt)
     return words, {**without_secrets(env), "PATH": path, "PWD": wanted.folder, MARK: "start"}

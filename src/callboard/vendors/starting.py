@@ -54,6 +54,7 @@ class AgentStarting:
             as_text(data.get("folder")),
             as_text(data.get("prompt")) or None,
             word(data.get("resume")),
+            alone=data.get("alone") is True,
         )
         try:
             started = await asyncio.to_thread(start_here, wanted, self._hooks)
