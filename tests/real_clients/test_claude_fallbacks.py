@@ -105,7 +105,7 @@ async def test_without_a_terminal_it_comes_with_the_next_prompt(
         await left_for_hooks(board, plate, "Be brief.")
         await terminal.type("play:say")
         await receipt(board, plate, "Be brief.", "seen")
-        await terminal.shows("Be brief.")
+        await terminal.shows("Be brief.", "Nothing to do.")
     assert model.was_told("Be brief.")
 
 
@@ -143,3 +143,21 @@ async def test_a_turn_is_interrupted(claude: Claude, model: Model, board: Board)
             assert (await client.post(path)).json()["wasInterrupted"]
         await board.plate(status="idle", interrupted=True)
         gate.set()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("transport", ["command", "http"])
+async def test_hooks_of_every_kind_bring_it(
+    plain_claude: Claude, model: Model, board: Board, transport: str
+):
+    reached = ("--force", f"--port={board.server.port}") if transport == "http" else ()
+    await plain_claude.home.install_hooks("claude", f"--transport={transport}", *reached)
+    model.scripts |= {"say": scenes.SAY}
+    with plain_claude.terminal(through=NO_TMUX) as terminal:
+        plate = await without_inbox(plain_claude, terminal, board)
+        await write(board, plate, "Be brief.")
+        await left_for_hooks(board, plate, "Be brief.")
+        await terminal.type("play:say")
+        await receipt(board, plate, "Be brief.", "seen")
+        await terminal.shows("Be brief.", "Nothing to do.")
+    assert model.was_told("Be brief.")

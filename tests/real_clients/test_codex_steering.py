@@ -61,8 +61,9 @@ async def recipient_in(codex: Codex, terminal: Terminal) -> Recipient:
 
     async def look() -> str:
         for file in records.rglob("rollout-*.jsonl"):
-            first = json.loads(file.read_text("utf-8").partition("\n")[0])
-            return first["payload"]["id"]
+            first, line_break, _ = file.read_text("utf-8").partition("\n")
+            if line_break:
+                return json.loads(first)["payload"]["id"]
         return ""
 
     session = await until_told(look, lambda: "the record of a session")

@@ -215,6 +215,18 @@ class AgentMessages:
         found = Query("plate_messages", where, at_least=("closed_at", since_ms))
         return [PlateMessage.from_row(row) for row in await self._log.rows(found)]
 
+    async def unseen_plates(self, since_ms: int) -> Sequence[str]:
+        """The plates with such messages."""
+        where = {"status": "delivered"}
+        found = Query(
+            "plate_messages",
+            where,
+            at_least=("closed_at", since_ms),
+            columns=("plate",),
+            count=True,
+        )
+        return [row["plate"] for row in await self._log.rows(found)]
+
     async def waiting_plates(self) -> Sequence[str]:
         """The plates with messages that are not closed."""
         found = Query("plate_messages", {"closed_at": None}, columns=("plate",), count=True)

@@ -46,6 +46,7 @@ class MessageDelivery:
         self._plate_tasks: dict[str, asyncio.Task[None]] = {}
         self._finding: asyncio.Task[None] | None = None
         self._deliveries: dict[str, tuple[PlateDelivery, asyncio.Event]] = {}
+        self._is_new = True
         self._unsubscribe: Sequence[Callable[[], None]] = ()
 
     def start(self) -> None:
@@ -75,7 +76,7 @@ class MessageDelivery:
             await self._news.wait()
             self._news.clear()
             try:
-                for plate_id in await self._messages.waiting_plates():
+                for plate_id in await self._plates_to_look_at():
                     if plate_id not in self._plate_tasks:
                         self._begin(plate_id)
             except StoreError as error:
@@ -83,6 +84,15 @@ class MessageDelivery:
                 await self._clock.sleep(TRY_AGAIN)
                 self._news.set()
             await self._clock.sleep(AT_MOST_EVERY)
+
+    async def _plates_to_look_at(self) -> Sequence[str]:
+        """Those with messages; at first also those where a server before us followed some."""
+        found = await self._messages.waiting_plates()
+        if not self._is_new:
+            return found
+        unseen = await self._messages.unseen_plates(self._clock.now_ms() - FOLLOWED_MS)
+        self._is_new = False
+        return [*found, *unseen]
 
     def _begin(self, plate_id: str) -> None:
         task = asyncio.create_task(self._deliver(plate_id))

@@ -20,28 +20,48 @@ _ENDING = ".json"
 
 def print_mail(letter: Letter) -> None:
     """Print the first message for the agent that sent this payload, if there is one."""
-    box = f"{letter.folder}/mailbox/{letter.agent}.{letter.sender.pid}"
+    box = box_of(letter.folder, letter.agent, letter.sender.pid)
+    if (taken := take_mail(box, letter.payload)) is not None:
+        stem, text = taken
+        print_reply(text)
+        note_given(stem)
+
+
+def box_of(folder: str, agent: str, pid: int) -> str:
+    """The folder with the messages for an agent's process."""
+    return f"{folder}/mailbox/{agent}.{pid}"
+
+
+def take_mail(box: str, payload: bytes) -> tuple[str, bytes] | None:
+    """Take the first message that the hook with this payload can bring: its file, and its text."""
     try:
         posix.lstat(f"{box}/{WAITS}")
         if not (names := _waiting(box)):
             _unmark(box)
-            return
+            return None
     except OSError:
-        return
+        return None
     import json  # Slow to import, and hardly ever needed.
 
     try:
-        told = json.loads(letter.payload)
+        told = json.loads(payload)
         for name in names:
             if (text := _text_in(json.loads(read(f"{box}/{name}", LARGEST_LETTER)), told)) is None:
                 continue
             stem = f"{box}/{name.removesuffix(_ENDING)}"
             posix.rename(f"{stem}{_ENDING}", f"{stem}.taken")
-            print_reply(json.dumps(text).encode())
-            posix.rename(f"{stem}.taken", f"{stem}.given")
-            return
+            return stem, json.dumps(text).encode()
     except (OSError, ValueError, KeyError, AttributeError):
-        return  # Another hook took it, or it was taken back.
+        pass  # Another hook took it, or it was taken back.
+    return None
+
+
+def note_given(stem: str) -> None:
+    """Note that a message that was taken was passed on to the client."""
+    try:
+        posix.rename(f"{stem}.taken", f"{stem}.given")
+    except OSError:
+        return
 
 
 def _waiting(box: str) -> list[str]:

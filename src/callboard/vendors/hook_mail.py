@@ -112,10 +112,13 @@ class HookMail:
         match box.stage(name):
             case None:  # It was taken back. Without its folder, nothing is known.
                 return Sighting("untouched" if box.folder.is_dir() else None)
-            case "given":
-                given = box.since(name, "given") or 0
-                seen = _shown_at(self._transcript(recipient), message.text, given)
-                return Sighting("delivered", given) if seen is None else Sighting("seen", seen)
+            case "given" | "taken" as stage:
+                since = box.since(name, stage) or 0
+                seen = _shown_at(self._transcript(recipient), message.text, since)
+                if seen is not None:
+                    return Sighting("seen", seen)
+                # A hook that took it, and has not noted more, may have been killed.
+                return Sighting("delivered", since) if stage == "given" else Sighting(None)
             case _:
                 return Sighting(None)
 

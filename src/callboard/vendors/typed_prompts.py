@@ -109,10 +109,10 @@ class TypedPrompts:
 
     def _interrupt(self, recipient: Recipient) -> InterruptAttempt:
         pane = _pane(recipient)
-        if pane is None:
-            return InterruptAttempt(False, NO_TERMINAL)
         if self._client.is_idle(recipient):
             return InterruptAttempt(False, "No turn is running.")
+        if pane is None:
+            return InterruptAttempt(False, f"Press Esc there. {NO_TERMINAL}")
         for _ in range(_TRIES):  # While it works, its screen changes all the time.
             screen = pane.look()
             if screen is not None and pane.press(_ESCAPE, screen.serial):

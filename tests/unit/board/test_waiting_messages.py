@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.scripted_agent import MessageWorld
 
+from callboard.board.message_delivery import MessageDelivery
 from callboard.board.plate_delivery import ASKS_AGAIN, REST, RETRIES, SHOWS_WITHIN
 from callboard.errors import ConflictError
 from callboard.events import messages as names
@@ -227,3 +228,20 @@ async def test_what_the_client_dropped_is_sent_again(world: MessageWorld):
     await world.steps()
     (message,) = await world.messages()
     assert (message.status, message.attempt) == ("seen", 2)
+
+
+async def test_a_new_server_finds_out_who_saw_what_was_delivered_before(world: MessageWorld):
+    world.agent.way = "inbox"
+    await world.say("a")
+    await world.steps()
+    world.agent.shows["a"] = "delivered"
+    await world.steps()
+    assert await world.statuses() == {"a": "delivered"}
+    world.agent.shows["a"] = "seen"
+    board = world.board
+    server = MessageDelivery(board.log, board.plates, board.messages, board.hosts, world.clock)
+    server.start()
+    for _ in range(10):
+        await pass_time(world, 0.5)
+    await server.stop()
+    assert await world.statuses() == {"a": "seen"}

@@ -17,7 +17,7 @@ from callboard.vendors.steering import (
     Sighting,
 )
 
-SHOWS_WITHIN: Final = 2.0
+SHOWS_WITHIN: Final = 5.0
 """Seconds until a client that was sent a message shows that it has it, or holds it."""
 _LOOKS_EVERY: Final = 0.05
 _GONE: Final = "It can't be reached: its process has ended, or runs another session."
