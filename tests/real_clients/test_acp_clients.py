@@ -1,5 +1,6 @@
 """opencode and Gemini CLI over ACP: started by a person, asked, written to and stopped."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterator
 
@@ -11,7 +12,10 @@ from tests.real_clients.home import Home, installed
 from tests.real_clients.messages import Messages
 from tests.real_clients.model import Model
 from tests.real_clients.opencode import OFFLINE, Opencode
+from tests.real_clients.patience import until
 from tests.real_clients.script import Call, Say, Script
+
+WAITS = "touch started; until [ -e open ]; do sleep 0.1; done"
 
 
 @pytest.fixture
@@ -24,6 +28,7 @@ async def opencode(home: Home) -> AsyncGenerator[Acp]:
             [Say("Done it.")],
         ],
         "say": [[Say("Hello again.")]],
+        "run": [[Call("bash", {"command": WAITS, "description": "Wait"})], [Say("It ran.")]],
     }
     with Model(Messages(), scripts) as model:
         Opencode(home, model).prepare()
@@ -51,6 +56,10 @@ async def gemini(home: Home, gemini_model: Model) -> AsyncGenerator[Acp]:
             [Say("Done it.")],
         ],
         "say": [[Say("Hello again.")]],
+        "run": [
+            [Call("run_shell_command", {"command": WAITS, "description": "Wait"})],
+            [Say("It ran.")],
+        ],
     }
     client = Gemini(home, gemini_model)
     client.prepare()
@@ -96,3 +105,77 @@ async def test_opencode(opencode: Acp):
 
 async def test_gemini(gemini: Acp):
     await check_main_path(gemini, installed("gemini"), "--acp", "--model=gemini-2.5-flash")
+
+
+async def run_until_opened(acp: Acp, *command: str) -> Wire:
+    """An agent in the middle of a turn, while a tool of it runs."""
+    plate = await acp.start(*command, prompt="Run it. play:run")
+    await allow(acp, "touch started")
+    await until((acp.home.project / "started").exists, "the tool at work")
+    return plate
+
+
+@pytest.mark.long
+async def test_a_message_to_gemini_waits_for_the_end_of_the_turn(gemini: Acp):
+    """A second prompt would cancel the first, and the tool with it."""
+    plate = await run_until_opened(gemini, installed("gemini"), "--acp", "--model=gemini-2.5-flash")
+    said = await gemini.say(plate, "And now? play:say")
+    await asyncio.sleep(1)
+    (queued,) = await gemini.messages(plate)
+    assert queued["status"] == "queued"
+    (gemini.home.project / "open").touch()
+    await gemini.message(plate, id=said["id"], status="seen")
+    items = await gemini.shown(plate, "Hello again.")
+    replies = [one["text"] for one in items if one["kind"] == "reply"]
+    assert replies == ["It ran.", "Hello again."]
+
+
+@pytest.mark.long
+async def test_a_message_to_opencode_is_taken_in_the_turn(opencode: Acp):
+    plate = await run_until_opened(opencode, installed("opencode"), "acp")
+    said = await opencode.say(plate, "Use the other table")
+    handed = await opencode.message(plate, id=said["id"], status="handed")
+    assert handed["way"] == "prompt"
+    (opencode.home.project / "open").touch()
+    await opencode.message(plate, id=said["id"], status="seen")
+    await opencode.board.plate(plateId=plate["plateId"], status="idle")
+
+
+async def check_interrupt(acp: Acp, *command: str) -> None:
+    plate = await run_until_opened(acp, *command)
+    assert (await acp.post(plate, "interrupt"))["wasInterrupted"] is True
+    await acp.board.plate(plateId=plate["plateId"], status="idle", interrupted=True)
+    await acp.shown(plate, "Interrupted")
+    await acp.say(plate, "And now? play:say")
+    await acp.shown(plate, "Hello again.")
+
+
+@pytest.mark.long
+async def test_a_turn_of_opencode_is_interrupted(opencode: Acp):
+    await check_interrupt(opencode, installed("opencode"), "acp")
+
+
+@pytest.mark.long
+async def test_a_turn_of_gemini_is_interrupted(gemini: Acp):
+    await check_interrupt(gemini, installed("gemini"), "--acp", "--model=gemini-2.5-flash")
+
+
+async def check_one_plate(acp: Acp, name: str, *options: str) -> None:
+    """Hooks report the same session, and would make another plate of it."""
+    await acp.home.install_hooks(name)
+    plate = await acp.start(installed(name), *options, prompt="Go. play:say")
+    await acp.shown(plate, "Hello again.")
+    await acp.board.plate(plateId=plate["plateId"], status="idle")
+    assert [one["plateId"] for one in await acp.board.plates()] == [plate["plateId"]]
+    replies = [one for one in await acp.items(plate) if one["kind"] == "reply"]
+    assert len(replies) == 1
+
+
+@pytest.mark.long
+async def test_opencode_with_our_plugin_has_one_plate(opencode: Acp):
+    await check_one_plate(opencode, "opencode", "acp")
+
+
+@pytest.mark.long
+async def test_gemini_with_our_hooks_has_one_plate(gemini: Acp):
+    await check_one_plate(gemini, "gemini", "--acp", "--model=gemini-2.5-flash")
