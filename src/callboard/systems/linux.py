@@ -7,6 +7,7 @@ and to confirm that a socket doesn't exist.
 
 import contextlib
 import os
+import resource
 import signal
 import socket
 import struct
@@ -93,6 +94,12 @@ def kill(pid: int, is_meant: Callable[[], bool]) -> bool:
     finally:
         os.close(handle)
     return True
+
+
+def limit_data(pid: int, most: int) -> None:
+    """Let a process use at most so many bytes, besides files that it maps. It may be gone."""
+    with contextlib.suppress(OSError):
+        resource.prlimit(pid, resource.RLIMIT_DATA, (most, most))
 
 
 def find_socket(ends: Ends) -> Socket | None:

@@ -127,6 +127,10 @@ def kill(pid: int, is_meant: Callable[[], bool]) -> bool:
     return True
 
 
+def limit_data(pid: int, most: int) -> None:
+    """Nothing: here, no process can limit another one."""
+
+
 def find_socket(ends: Ends) -> Socket | None:
     """The client's socket at once: not found, because that means to look at all processes."""
     return None

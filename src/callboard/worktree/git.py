@@ -17,12 +17,15 @@ from dataclasses import dataclass, field
 from typing import IO, Final
 
 from callboard.errors import ValidationError, WorktreeUnreadable
+from callboard.systems.current import system
 
 _PART: Final = 65_536
 _LONGEST_RECORD: Final = 65_536
 _LONGEST_ERROR: Final = 4096
 _LARGEST_OUTPUT: Final = 1_048_576
 _LONGEST_PATH: Final = 4096
+_MOST_DATA: Final = 1024 * 1_048_576
+"""Bytes that git may use, besides files that it maps: a repository may link to what never ends."""
 _ESCAPED: Final = re.compile(rb"\\x([0-9a-f]{2})")
 _KEPT: Final = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
 _ALWAYS: Final[Mapping[str, str]] = {
@@ -113,6 +116,7 @@ class Git:
                 )
             except OSError as error:
                 raise _not_started(error, self.folder) from error
+            system.limit_data(process.pid, _MOST_DATA)
             timer = threading.Timer(self.deadline.left, _kill, [process])
             timer.daemon = True
             timer.start()

@@ -4,21 +4,30 @@ It has copies of their index, their objects by reference, and none of their conf
 runs no hooks, filters, monitors or viewers, takes no lock of theirs, and writes only here.
 """
 
+import errno
 import os
 import shutil
 import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import FileIO
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from callboard.disk.files import open_to_read
+from callboard.errors import WorktreeUnreadable
 from callboard.worktree.git import Deadline, Git
 from callboard.worktree.repository import Repository, excludes_of_user
 
 LARGEST_FILE: Final = 2 * 1_048_576
 """Bytes of a file that is compared or stored."""
 _LARGEST_EXCLUDES: Final = 1_048_576
+_LARGEST_INDEX: Final = 512 * 1_048_576
+_MOST_SHARED: Final = 10
+"""Parts of an index that are copied."""
+_PART: Final = 1_048_576
 _OPTIONS: Final = (
     "core.bare=false",
     f"core.bigFileThreshold={LARGEST_FILE + 1}",
@@ -48,9 +57,13 @@ class Workbench:
 
     def copied_index(self, name: str) -> Git:
         """git with a copy of the person's index; an empty one if there is none."""
-        # With its times: git compares them with those of files.
-        with suppress(FileNotFoundError):
-            shutil.copy2(self.repository.index, self.folder / name)
+        try:
+            _copy(self.repository.index, self.folder / name, _LARGEST_INDEX)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            root, reason = self.repository.root, error.strerror or str(error)
+            raise WorktreeUnreadable(f"The index of {root} can't be read: {reason}.") from error
         return self.on_index(name)
 
 
@@ -107,17 +120,34 @@ def _lay_out(folder: Path, repository: Repository, head: str | None) -> None:
     version = "[core]\n\trepositoryformatversion = 1\n"
     kind = "[extensions]\n\tobjectFormat = sha256\n" if repository.sha256 else ""
     (folder / "config").write_text(version + kind)
-    _copy(repository.excludes, folder / "info" / "exclude")
-    _copy(repository.shallow, folder / "shallow")
-    _copy(str(Path(repository.git_dir, "info", "sparse-checkout")), folder / "info/sparse-checkout")
-    for shared in Path(repository.index).parent.glob("sharedindex.*"):
-        _copy(str(shared), folder / shared.name)
+    sparse = Path(repository.git_dir, "info", "sparse-checkout")
+    for source, name in (
+        (repository.excludes, "info/exclude"),
+        (repository.shallow, "shallow"),
+        (str(sparse), "info/sparse-checkout"),
+    ):
+        with suppress(OSError):
+            _copy(source, folder / name, _LARGEST_EXCLUDES)
+    for shared in islice(Path(repository.index).parent.glob("sharedindex.*"), _MOST_SHARED):
+        with suppress(OSError):
+            _copy(str(shared), folder / shared.name, _LARGEST_INDEX)
 
 
-def _copy(source: str, target: Path) -> None:
-    with suppress(OSError):
-        if os.stat(source).st_size <= _LARGEST_EXCLUDES or target.name.startswith("shared"):  # noqa: PTH116
-            shutil.copy2(source, target)
+def _copy(source: str, target: Path, largest: int) -> None:
+    """Copy a regular file with its times, because git compares them with those of files.
+
+    Anything else, which may never end, is an OSError.
+    """
+    opened = open_to_read(source, follow=True)
+    with FileIO(opened) as file, target.open("wb") as copied:
+        found = os.fstat(opened)
+        if found.st_size > largest:
+            raise OSError(errno.EFBIG, f"it has more than {largest:,} bytes", source)
+        left = found.st_size
+        while left > 0 and (part := file.read(min(left, _PART))):
+            copied.write(part)
+            left -= len(part)
+    os.utime(target, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
 def _quoted(path: str) -> str:

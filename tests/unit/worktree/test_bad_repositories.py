@@ -2,10 +2,12 @@
 
 import os
 import random
+import resource
 import shutil
 import socket
 import stat
 import subprocess
+import sys
 import threading
 import tracemalloc
 from contextlib import suppress
@@ -440,6 +442,50 @@ def test_a_missing_object_is_not_fetched(repository: TestRepository, tmp_path: P
     with pytest.raises(WorktreeUnreadable):
         repository.lines("README", "commit")
     assert not marker.exists(), marker.read_text()
+
+
+ENDLESS = ("/dev/zero", "a pipe")
+COPIED = ("info/exclude", "info/sparse-checkout", "shallow", "sharedindex.x")
+
+
+def put_endless(file: Path, target: str) -> None:
+    """Put something without an end in a file's place."""
+    file.parent.mkdir(exist_ok=True, parents=True)
+    file.unlink(missing_ok=True)
+    if target == "a pipe":
+        os.mkfifo(file)
+    else:
+        file.symlink_to(target)
+
+
+@pytest.mark.parametrize("target", ENDLESS)
+def test_what_never_ends_is_not_copied(repository: TestRepository, target: str):
+    for name in COPIED:
+        put_endless(repository.root / ".git" / name, target)
+    repository.write("new")
+    assert list(repository.files()) == ["new"]
+    put_endless(repository.root / ".git/index", target)
+    with pytest.raises(WorktreeUnreadable, match="not a regular file"):
+        repository.changes()
+    used = sum(one.stat().st_size for one in repository.store.folder.rglob("*") if one.is_file())
+    assert used < 1_000_000
+
+
+@pytest.mark.parametrize("name", ["objects/info/alternates", "commondir", "refs/heads/main"])
+def test_git_that_reads_what_never_ends_is_ended(repository: TestRepository, name: str):
+    put_endless(repository.root / ".git" / name, "/dev/zero")
+    with suppress(WorktreeUnreadable):  # A branch that can't be read counts as one without commits.
+        assert repository.reading(30.0).list(repository.request(), 0).base.commit is None
+    if sys.platform == "linux":
+        used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        assert used < 1_300_000  # kB
+
+
+@pytest.mark.parametrize("name", ["HEAD", "config", "packed-refs"])
+def test_git_that_waits_for_a_pipe_is_ended(repository: TestRepository, name: str):
+    put_endless(repository.root / ".git" / name, "a pipe")
+    with pytest.raises(WorktreeUnreadable, match=r"took longer than 0\.5 seconds"):
+        repository.reading(0.5).list(repository.request(), 0)
 
 
 def test_the_configuration_cannot_move_the_working_tree(repository: TestRepository, tmp_path: Path):
