@@ -88,6 +88,14 @@ class OwnTerminals:
     def records(self) -> list[OwnTerminal]:
         return own_terminals(self.folder / "callboard" / "terminals")
 
+    def program(self, name: str, script: str) -> Path:
+        """Install a program; its folder, for the path."""
+        folder = self.folder / "bin"
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_text(script, encoding="utf-8")
+        (folder / name).chmod(0o755)
+        return folder
+
     def start(self, program: str = PROGRAM, env: Mapping[str, str] = os.environ) -> OwnTerminal:
         """Start a program, and wait until it is ready."""
         words = [sys.executable, "-c", program]

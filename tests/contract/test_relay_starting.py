@@ -26,13 +26,8 @@ wait
 def terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnTerminals]:
     made = OwnTerminals.made_in(tmp_path)
     monkeypatch.setenv("XDG_DATA_HOME", str(made.folder))
-    programs = made.folder / "bin"
-    programs.mkdir()
-    for name in ("gemini", "claude"):
-        script = SCRIPT.format(python=sys.executable, child=made.folder / "child")
-        (programs / name).write_text(script, encoding="utf-8")
-        (programs / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    script = SCRIPT.format(python=sys.executable, child=made.folder / "child")
+    monkeypatch.setenv("PATH", f"{made.program('claude', script)}:{os.environ['PATH']}")
     try:
         yield made
     finally:

@@ -55,6 +55,11 @@ class Background:
         return [json.loads(one.read_text(encoding="utf-8")) for one in folder.glob("*.json")]
 
     @staticmethod
+    def children_of(pid: int) -> list[int]:
+        """The processes that a process has started, and those that they have."""
+        return [one.pid for one in psutil.Process(pid).children(recursive=True)]
+
+    @staticmethod
     def is_gone(pid: int) -> bool:
         """Whether a process has ended."""
         with suppress(psutil.NoSuchProcess):

@@ -1,5 +1,7 @@
 """Codex, Gemini CLI and opencode in the background: started, attached to, stopped and resumed."""
 
+import os
+import signal
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
@@ -107,3 +109,21 @@ async def test_an_ended_one_is_resumed_by_its_own_id(
         assert found["sessionId"] == plate["sessionId"]
         await stopped(background, data_board, plate)
     assert len(await data_board.plates()) == 1
+
+
+@pytest.mark.long
+@AGENTS
+async def test_nothing_of_one_outlives_the_process_that_keeps_its_terminal(
+    home: Home, data_board: Board, agent: str, made: Made, trust: str
+):
+    async with made(home) as background:
+        plate = await started(background, data_board, agent, trust)
+        (record,) = background.records()
+        pids = [record["pid"], *background.children_of(record["pid"])]
+        os.kill(record["host_pid"], signal.SIGKILL)
+        closed = await data_board.plate(plateId=plate["plateId"], status="closed")
+        # Gemini CLI says goodbye when its terminal hangs up.
+        assert closed["ended"] in ("process_exit", "exit")
+        await until(lambda: all(map(background.is_gone, pids)), f"the end of {pids}")
+        again = await background.run("attach", plate["plateId"])
+        assert again.code != 0
