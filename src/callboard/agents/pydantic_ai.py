@@ -207,7 +207,7 @@ def _usage(usage: RunUsage, model: str | None) -> dict[str, Json]:
         "cacheWriteTokens": usage.cache_write_tokens,
     }
     always = ("requests", "inputTokens", "outputTokens")
-    kept = {key: count for key, count in counted.items() if count or key in always}
+    kept: dict[str, Json] = {key: count for key, count in counted.items() if count or key in always}
     return kept if model is None else {**kept, "model": model}
 
 
