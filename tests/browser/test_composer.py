@@ -7,8 +7,10 @@ from playwright.async_api import Browser, Locator, expect
 from tests.browser.inboxes import inbox_of
 from tests.browser.looks import faults, sideways
 from tests.browser.people import Person, at_a_browser
-from tests.browser.transcripts import Transcript, put_on_board
+from tests.browser.transcripts import Transcript, put_on_board, report
 from tests.servers import serving
+
+from callboard.vendors.steering import WAITING
 
 
 def queued(person: Person) -> Locator:
@@ -36,8 +38,10 @@ async def test_messages_wait_are_changed_and_arrive(browser: Browser, tmp_path: 
     ):
         sender = {"pid": inbox.pid, "proc_start": inbox.started}
         plate = await put_on_board(server, transcript, callboard=sender)
+        inboxes = await inbox.open("waiting")
+        await report(server, transcript, "PreToolUse", tool_name="AskUserQuestion")
         await person.visit(f"board/{plate}")
-        await person.sees(re.compile("can't be reached"))
+        await person.sees(WAITING)
         for text in ("Use the other table", "Run the tests", "Never mind"):
             await write(person, text)
         await expect(queued(person)).to_have_text(
@@ -64,7 +68,8 @@ async def test_messages_wait_are_changed_and_arrive(browser: Browser, tmp_path: 
             await person.page.set_viewport_size({"width": width, "height": 900})
             assert await sideways(person.page) <= 0, width
 
-        inboxes = await inbox.open("idle")
+        inbox.stand("busy")
+        await report(server, transcript, "PostToolUse", tool_name="AskUserQuestion")
         feed = person.page.get_by_role("feed", name="Conversation")
         await expect(feed).to_contain_text("Run the slow tests too")
         await expect(feed).to_contain_text("Use the other table")
@@ -75,5 +80,5 @@ async def test_messages_wait_are_changed_and_arrive(browser: Browser, tmp_path: 
         )
         await expect(queued(person).filter(has_text="Never mind")).to_contain_text("Withdrawn")
         await person.button("Interrupt").click()
-        await person.sees("Press Esc in its terminal.")
+        await person.sees(re.compile("Press Esc there"))
         inboxes.close()

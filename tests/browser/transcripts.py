@@ -87,3 +87,10 @@ async def put_on_board(server: Server, transcript: Transcript, **more: Any) -> s
             (await http.post("/hooks/claude", json=told | hook)).raise_for_status()
         plates = (await http.get("/plates")).json()["plates"]
     return next(one["plateId"] for one in plates if one["sessionId"] == transcript.session)
+
+
+async def report(server: Server, transcript: Transcript, hook: str, **told: str) -> None:
+    """Report something of the agent with this transcript."""
+    told = {"session_id": transcript.session, "hook_event_name": hook, **told}
+    async with server.client() as http:
+        (await http.post("/hooks/claude", json=told)).raise_for_status()
