@@ -75,6 +75,12 @@ async def plate_of(board: Board, session: str, agent: str = "claude") -> str:
     return plate.plate_id
 
 
+def chunk(text: str) -> dict[str, object]:
+    """What an agent that speaks ACP says."""
+    content = {"type": "text", "text": text}
+    return {"sessionUpdate": "agent_message_chunk", "content": content}
+
+
 def said(page: ConversationPage) -> list[str]:
     return [one.tool.name if one.tool else one.text for one in page.items]
 
@@ -236,6 +242,36 @@ class TestServer:
             refused = await http.get(url, headers={"Authorization": f"Bearer {token}"})
             assert (refused.status_code, refused.json()["error"]["needed"]) == (403, "operate")
             assert (await http.get(url)).status_code == 401
+
+    @pytest.mark.parametrize(("scope", "is_told"), [("answer", False), ("operate", True)])
+    async def test_one_that_is_in_the_log(self, server: str, scope: str, is_told: bool):
+        session = short_id(16)
+        about = {"sessionId": session, "cwd": PROJECT}
+        huge = "The secret reply. " * 4000
+        async with Client(server, TOKEN) as client:
+            token = (await client.tokens.create(f"{scope}-{session}", scope=scope)).secret
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with httpx.AsyncClient(base_url=server, headers=headers) as http:
+            for told in (
+                {"type": "prompt", "text": "Find it."},
+                {"type": "update", "update": chunk("The secret reply.")},
+                {"type": "update", "update": chunk(huge)},
+                {"type": "notice", "text": "done"},
+            ):
+                await http.post("/hooks/acp", json={**about, **told})
+            plates = (await http.get("/plates")).json()["plates"]
+            plate = next(one["plateId"] for one in plates if one["sessionId"] == session)
+            http.headers["Authorization"] = f"Bearer {token}"
+            events = (await http.get(f"/plates/{plate}/events")).json()["events"]
+            assert [one["_tag"] for one in events][:1] == ["prompt_submit"]
+            assert ("secret reply" in json.dumps(events)) is is_told
+            streamed = ""
+            async with http.stream("GET", "/stream?after=0") as stream:
+                async for text in stream.aiter_text():
+                    streamed += text
+                    if streamed.count(plate) >= len(events):
+                        break
+            assert ("secret reply" in streamed) is is_told
 
     async def test_who_read_it_is_on_record(
         self, server: str, server_folder: Path, transcript: ClaudeTranscript

@@ -22,6 +22,7 @@ from callboard.vendors.acp.conversation import (
     ConversationFold,
     PlacedItem,
     begins_turn,
+    is_said,
     usages,
 )
 from callboard.vendors.conversation import (
@@ -268,6 +269,19 @@ def _fitting(items: Sequence[ConversationItem]) -> list[ConversationItem]:
 def _payload(event: Event) -> Object:
     """What an agent's process reported; empty if this is about something else."""
     return as_object(event.payload.get("raw"))
+
+
+def without_conversation(event: Event) -> Event:
+    """The event without what an agent's process reported of a conversation.
+
+    That is for those who may read conversations. Of a report that was too large to be kept, only
+    its start is known, which doesn't say whose it is.
+    """
+    payload = _payload(event)
+    if payload.get("truncated") is not True and not is_said(payload):
+        return event
+    kept = {key: value for key, value in event.payload.items() if key != "raw"}
+    return event._replace(payload=kept)
 
 
 def _position(cursor: str) -> int:

@@ -7,10 +7,12 @@ from fastapi import Path, Query, Response
 from callboard.board.hook_backlog import HookBacklog
 from callboard.board.hosts import Host
 from callboard.board.identity import limited
+from callboard.board.logged_conversations import without_conversation
 from callboard.board.plate import Plate
 from callboard.board.program_reports import report_of
 from callboard.board.replies import EventsPage, PlateList, Recorded, Stopped
 from callboard.errors import ValidationError
+from callboard.events.access import allows
 from callboard.log.protocol import Portion
 from callboard.server import routing
 from callboard.server.access.identity import Identity
@@ -51,14 +53,19 @@ async def show_plate(serving: Serving, _: Reads, plate_id: PlatePath) -> Respons
 @router.get("/plates/{plate_id}/events", responses=gives(EventsPage) | failures(404))
 async def read_plate(
     serving: Serving,
-    _: Reads,
+    caller: Reads,
     plate_id: PlatePath,
     after: After = None,
     limit: Limit = MOST,
 ) -> Response:
-    """List what happened on a plate, with the payloads of its hooks."""
+    """List what happened on a plate, with the payloads of its hooks.
+
+    What agents that speak ACP said and did is left out without the scope `operate`.
+    """
     portion = Portion(min(limit, MOST), LARGEST)
     events = await serving.plates.events(plate_id, after or 0, portion)
+    if not allows(caller.scope, "operate"):
+        events = [without_conversation(event) for event in events]
     return reply(await shown(serving, plate_id, events))
 
 

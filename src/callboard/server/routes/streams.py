@@ -7,6 +7,7 @@ from fastapi import Depends, Header, Query, Request, Response
 
 from callboard.board.replies import EventsPage
 from callboard.errors import ValidationError
+from callboard.events.access import allows
 from callboard.events.envelope import Event
 from callboard.events.status import ENDED
 from callboard.log.protocol import Portion
@@ -129,11 +130,18 @@ async def read_everything(
     returning: Returning,
     after: After = None,
 ) -> Response:
-    """Stream the events of all sessions, by global sequence; by default, from now on."""
+    """Stream the events of all sessions, by global sequence; by default, from now on.
+
+    What agents that speak ACP said and did is left out without the scope `operate`.
+    """
     if after is None and returning.position is None:
         after = await serving.board.log.last_sequence()
     place = returning.place(after)
     streams = serving.streams
-    reader = streams.outline(place) if caller.is_page else streams.everything(place)
+    if caller.is_page:
+        reader = streams.outline(place)
+    else:
+        reads_all = allows(caller.scope, "operate")
+        reader = streams.everything(place) if reads_all else streams.unsaid(place)
     await returning.compare(reader)
     return EventStream(reader)

@@ -26,6 +26,9 @@ _STATUSES: Final[Mapping[str, ToolStatus]] = {"completed": "done", "failed": "fa
 _QUIET: Final = frozenset(
     {"available_commands_update", "config_option_update", "session_info_update", "usage_update"}
 )
+_SAID: Final = frozenset(
+    {"session", "prompt", "more", "update", "answered", "turn", "notice", "end"}
+)
 _MARKS: Final = {"completed": "x", "in_progress": "~"}
 _LONGEST_UNKNOWN: Final = 2_000
 _MOST_DOLLARS: Final = 10**6
@@ -86,6 +89,11 @@ def _input(facts: Object) -> Json:
 def begins_turn(payload: Object) -> bool:
     """Whether nothing that follows belongs to an item before this."""
     return payload.get("type") in ("prompt", "session") and payload.get("within") is not True
+
+
+def is_said(payload: Object) -> bool:
+    """Whether a payload is part of a conversation: those of other clients name a hook."""
+    return payload.get("type") in _SAID and "hook_event_name" not in payload
 
 
 class ConversationFold:
