@@ -11,6 +11,7 @@ from tests.servers import TOKEN, served, serving
 from tests.transcripts import ClaudeTranscript, place_of
 
 from callboard import Callboard, Client
+from callboard.board.conversations import before_question
 from callboard.board.protocol import Board
 from callboard.errors import (
     NotFound,
@@ -19,6 +20,7 @@ from callboard.errors import (
     ValidationError,
 )
 from callboard.ids import short_id
+from callboard.interactions.records import Interaction
 from callboard.vendors.conversation import ConversationPage, Window
 
 FLOWS = """
@@ -79,6 +81,12 @@ def chunk(text: str) -> dict[str, object]:
     """What an agent that speaks ACP says."""
     content = {"type": "text", "text": text}
     return {"sessionUpdate": "agent_message_chunk", "content": content}
+
+
+def question(**config: object) -> Interaction:
+    """A permission that an agent asks for."""
+    fields = dict.fromkeys(Interaction.__dataclass_fields__)
+    return Interaction(**{**fields, "status": "pending", "type": "permission", "config": config})
 
 
 def said(page: ConversationPage) -> list[str]:
@@ -186,6 +194,17 @@ class TestBadInput:
         transcript.prompt("Start over.")
         again = await board.conversations.page(plate, Window(after=page.after), wait=20)
         assert (said(again), again.restarted) == (["Start over."], True)
+
+    async def test_what_led_to_a_question(self, board: Board, transcript: ClaudeTranscript):
+        nested = transcript.file.with_suffix("") / "subagents" / "agent-a1.jsonl"
+        ClaudeTranscript(nested, transcript.session).reply("The branch is old, so I delete it.")
+        plate = await plate_of(board, transcript.session)
+        for asked in ({}, {"subagent": {"id": "gone"}}):
+            led = await before_question(board.conversations, question(plateId=plate, **asked))
+            assert [one.text for one in led][:2] == ["Mend the tests.", "I'll run them first."]
+        by_subagent = question(plateId=plate, subagent={"id": "a1", "name": "Explore"})
+        led = await before_question(board.conversations, by_subagent)
+        assert [one.text for one in led] == ["The branch is old, so I delete it."]
 
     async def test_a_subagent_that_isnt_there(self, board: Board, transcript: ClaudeTranscript):
         plate = await plate_of(board, transcript.session)
