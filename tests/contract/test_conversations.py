@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -19,6 +20,7 @@ from callboard.errors import (
     TranscriptUnreadable,
     ValidationError,
 )
+from callboard.events.access import Scope
 from callboard.ids import short_id
 from callboard.interactions.records import Interaction
 from callboard.vendors.conversation import ConversationPage, Window
@@ -85,8 +87,9 @@ def chunk(text: str) -> dict[str, object]:
 
 def question(**config: object) -> Interaction:
     """A permission that an agent asks for."""
-    fields = dict.fromkeys(Interaction.__dataclass_fields__)
-    return Interaction(**{**fields, "status": "pending", "type": "permission", "config": config})
+    fields: dict[str, Any] = dict.fromkeys(Interaction.__dataclass_fields__)
+    fields |= {"status": "pending", "type": "permission", "config": config}
+    return Interaction(**fields)
 
 
 def said(page: ConversationPage) -> list[str]:
@@ -263,7 +266,7 @@ class TestServer:
             assert (await http.get(url)).status_code == 401
 
     @pytest.mark.parametrize(("scope", "is_told"), [("answer", False), ("operate", True)])
-    async def test_one_that_is_in_the_log(self, server: str, scope: str, is_told: bool):
+    async def test_one_that_is_in_the_log(self, server: str, scope: Scope, is_told: bool):
         session = short_id(16)
         about = {"sessionId": session, "cwd": PROJECT}
         huge = "The secret reply. " * 4000
