@@ -49,7 +49,6 @@ _MOST_FOLDED: Final = 5_000
 _MOST_SEARCHED: Final = 50_000
 _MOST_KNOWN: Final = 32
 _LARGEST_PAGE: Final = 140_000
-_LARGEST_ENDING: Final = LARGEST
 _SHORTEST: Final = 200
 _PAUSE: Final = 0.05
 
@@ -161,7 +160,7 @@ class LoggedConversations:
         """The last items that start before a position."""
         items: list[PlacedItem] = []
         end, size = before, 0
-        while end > 1 and len(items) < most and size < _LARGEST_ENDING:
+        while end > 1 and len(items) < most and size < LARGEST:
             start, turn = await self._turn(plate_id, end - 1)
             # As a page has them: all of them together could be too much.
             some = [one._replace(item=cut_item(one.item)) for one in turn if one.start < end]

@@ -268,3 +268,27 @@ def test_variables_of_git_do_not_lead_elsewhere(
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF"):
         monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
     assert repository.changes().root == str(repository.root)
+
+
+def test_a_comment_on_a_removed_line_of_a_renamed_file(repository: TestRepository):
+    lines = [f"line {number}\n" for number in range(40)]
+    repository.write("old", "".join(lines))
+    repository.commit()
+    repository.start()
+    (repository.root / "old").unlink()
+    repository.write("new", "".join(lines[:20] + lines[21:]))
+    comments = [
+        LineComment("new", "old", 21, "Why?", "line 20"),
+        LineComment("new", "new", 21, "And this?", "line 21"),
+    ]
+    told = repository.reading().comments(repository.request(), comments)
+    assert [(one.line, one.outdated) for one in told.comments] == [(21, False), (21, False)]
+
+
+def test_a_file_that_is_no_longer_renamed_has_only_its_own_lines(repository: TestRepository):
+    repository.write("old", "line\n" * 30)
+    repository.commit()
+    repository.start()
+    (repository.root / "old").unlink()
+    repository.write("new", "something else\n")
+    assert repository.lines("new", old_path="old") == ["+something else"]
