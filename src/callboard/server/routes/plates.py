@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import Path, Query, Response
+from fastapi import Path, Query, Request, Response
 
 from callboard.board.hook_backlog import HookBacklog
 from callboard.board.hosts import Host
@@ -12,11 +12,11 @@ from callboard.board.plate import Plate
 from callboard.board.program_reports import report_of
 from callboard.board.replies import EventsPage, PlateList, Recorded, Stopped
 from callboard.errors import ValidationError
-from callboard.events.access import allows
 from callboard.log.protocol import Portion
 from callboard.server import routing
 from callboard.server.access.identity import Identity
 from callboard.server.access.requirement import Answers, Reads, Reports
+from callboard.server.answer_rights import may_read_conversations
 from callboard.server.problems import reply
 from callboard.server.routes.common import Serving, failures, gives
 from callboard.server.routes.streams import LARGEST, MOST, After, shown
@@ -52,6 +52,7 @@ async def show_plate(serving: Serving, _: Reads, plate_id: PlatePath) -> Respons
 
 @router.get("/plates/{plate_id}/events", responses=gives(EventsPage) | failures(404))
 async def read_plate(
+    request: Request,
     serving: Serving,
     caller: Reads,
     plate_id: PlatePath,
@@ -64,7 +65,7 @@ async def read_plate(
     """
     portion = Portion(min(limit, MOST), LARGEST)
     events = await serving.plates.events(plate_id, after or 0, portion)
-    if not allows(caller.scope, "operate"):
+    if not await may_read_conversations(serving, request, caller):
         events = [without_conversation(event) for event in events]
     return reply(await shown(serving, plate_id, events))
 

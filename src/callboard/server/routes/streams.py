@@ -7,12 +7,12 @@ from fastapi import Depends, Header, Query, Request, Response
 
 from callboard.board.replies import EventsPage
 from callboard.errors import ValidationError
-from callboard.events.access import allows
 from callboard.events.envelope import Event
 from callboard.events.status import ENDED
 from callboard.log.protocol import Portion
 from callboard.server import routing
 from callboard.server.access.requirement import Reads
+from callboard.server.answer_rights import may_read_conversations
 from callboard.server.event_stream import EventStream
 from callboard.server.problems import reply
 from callboard.server.routes.common import Serving, SessionPath, failures
@@ -125,6 +125,7 @@ async def shown(serving: Service, stream: str, events: Sequence[Event]) -> Event
     response_class=Response,
 )
 async def read_everything(
+    request: Request,
     serving: Serving,
     caller: Reads,
     returning: Returning,
@@ -141,7 +142,7 @@ async def read_everything(
     if caller.is_page:
         reader = streams.outline(place)
     else:
-        reads_all = allows(caller.scope, "operate")
+        reads_all = await may_read_conversations(serving, request, caller)
         reader = streams.everything(place) if reads_all else streams.unsaid(place)
     await returning.compare(reader)
     return EventStream(reader)
