@@ -72,8 +72,12 @@ async def test_events_lack_conversations_for_an_agent(server: Server):
         [plate] = [one["plateId"] for one in plates if one["sessionId"] == "t"]
         path = f"/plates/{plate}/events"
         assert "a secret" in (await http.get(path)).text
+        message = {"text": "another secret", "when": "now"}
+        (await http.post(f"/plates/{plate}/messages", json=message)).raise_for_status()
+        assert "another secret" in (await http.get(path)).text
         request = text("GET", path, None, TOKEN)
-        assert await asking.send(Job(server.port, request, sought="a secret")) == "200 without"
+        for secret in ("a secret", "another secret"):
+            assert await asking.send(Job(server.port, request, sought=secret)) == "200 without"
 
 
 @pytest.mark.parametrize(("method", "path", "body"), PATHS, ids=lambda one: str(one)[:60])

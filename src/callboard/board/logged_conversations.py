@@ -14,6 +14,7 @@ from callboard.board.plate_store import Recent
 from callboard.board.usage_totals import HourTokens, SessionTokens
 from callboard.clock import Clock
 from callboard.errors import NotFound, TranscriptUnreadable
+from callboard.events import messages
 from callboard.events.envelope import Event
 from callboard.events.json_values import Object, as_object
 from callboard.log.protocol import EventLog, Portion
@@ -294,11 +295,14 @@ def _payload(event: Event) -> Object:
 
 
 def without_conversation(event: Event) -> Event:
-    """The event without what an agent's process reported of a conversation.
+    """The event without what only those who may read conversations see.
 
-    That is for those who may read conversations. Of a report that was too large to be kept, only
-    its start is known, which doesn't say whose it is.
+    That is what an agent's process reported, and the text of a message to an agent. Of a report
+    that was too large to be kept, only its start is known, which doesn't say whose it is.
     """
+    if event.name in messages.ALL:
+        has_text = "text" in event.payload
+        return event._replace(payload={**event.payload, "text": ""}) if has_text else event
     payload = _payload(event)
     if payload.get("truncated") is not True and not is_said(payload):
         return event
