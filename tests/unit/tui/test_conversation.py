@@ -188,6 +188,16 @@ async def test_copy(tmp_path: Path):
         assert stage.app.clipboard == "callboard transcript 'shop#p1'"
 
 
+async def test_all_of_a_message_that_is_cut_is_copied(tmp_path: Path):
+    whole = reply("r1", "All of it.")
+    told = source([replace(whole, text="All", cut=True)])
+    told.conversations["shop", None].whole["r1"] = whole
+    async with staged(told, tmp_path) as stage:
+        await opened(stage)
+        await stage.press("y")
+        await stage.until(lambda: stage.app.clipboard == "All of it.")
+
+
 async def test_a_long_message_is_scrolled_through(tmp_path: Path):
     long = reply("r1", "\n".join(f"Line {number}." for number in range(50)))
     async with staged(source([prompt("p1", "Go."), long, prompt("p2", "On.")]), tmp_path) as stage:
