@@ -91,7 +91,7 @@ async def check_person(serving: Service, request: Request, what: str) -> None:
 
 
 async def may_read_conversations(serving: Service, request: Request, caller: Identity) -> bool:
-    """Whether the caller may see what agents said: an operator who is no coding agent."""
+    """Whether the caller may see what agents said: an operator, not a coding agent."""
     return allows(caller.scope, "operate") and await _is_person(serving, request)
 
 
