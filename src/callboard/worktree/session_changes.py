@@ -31,6 +31,9 @@ from callboard.worktree.workbench import Workbench, workbench
 TIME_LIMIT: Final = 12.0
 """Seconds that a list or a diff may take: less than a machine has for a command."""
 _NO_SNAPSHOT: Final = "There is no snapshot of this session, so this compares with the last commit."
+_NOT_OF_LAST_TURN: Final = (
+    "There is no snapshot of the last turn, so this compares with an earlier one."
+)
 _ELSEWHERE: Final = (
     "The session works in another working tree now, so this compares with the last commit there."
 )
@@ -158,25 +161,31 @@ def _base(
     """The snapshot to compare with, or why it is the last commit instead."""
     if since == "commit":
         return None, None
-    if since == "session":
-        mark = marks.marks[0] if marks.marks else None
-    elif since == "turn":
-        mark = marks.marks[-1] if marks.marks else None
-    elif since.isdecimal():
-        mark = marks.find(since)
-        if mark is None:
-            raise NotFound(f"There is no turn {since[:20]!r} among the snapshots.")
-    else:
-        raise ValidationError(
-            "since: expected session, turn, commit or the id of a turn.", field="since"
-        )
+    mark = _wanted(since, marks)
+    why = "" if marks.missed is None else f" It was not possible: {marks.missed}"
     if mark is None:
-        why = "" if marks.missed is None else f" It was not possible: {marks.missed}"
         return None, _NO_SNAPSHOT + why
     if mark.root != repository.root:
         return None, _ELSEWHERE
+    if since == "turn" and why:
+        return mark, _NOT_OF_LAST_TURN + why
     is_late = since == "session" and mark.kind != "session"
     return mark, _STARTED_BEFORE if is_late else None
+
+
+def _wanted(since: str, marks: SessionMarks) -> TreeMark | None:
+    """The snapshot that was asked for; None if nothing was stored so far."""
+    if since in ("session", "turn"):
+        known = marks.marks[:1] if since == "session" else marks.marks[-1:]
+        return known[0] if known else None
+    if not since.isdecimal():
+        raise ValidationError(
+            "since: expected session, turn, commit or the id of a turn.", field="since"
+        )
+    mark = marks.find(since)
+    if mark is None:
+        raise NotFound(f"There is no turn {since[:20]!r} among the snapshots.")
+    return mark
 
 
 def _compared(
