@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Coroutine
+from shlex import join
 from typing import ClassVar, Final, cast
 
 from textual import on
@@ -88,7 +89,9 @@ class ConversationScreen(ModalScreen[None]):
         return cast("App[None]", self.app)  # pyright: ignore[reportUnknownMemberType]
 
     def _command(self, item_id: str) -> str:
-        return f"callboard transcript '{self._plate.plate_id}#{item_id}'"
+        nested = () if self._subagent is None else ("--subagent", self._subagent)
+        # Ids come from transcripts, and the command is pasted into a shell.
+        return join(["callboard", "transcript", f"{self._plate.plate_id}#{item_id}", *nested])
 
     def _show(self) -> None:
         if not self.query("#talk-title"):
