@@ -1,6 +1,7 @@
 """Conversations in the log: how they are followed, searched and counted."""
 
 import asyncio
+import weakref
 from typing import Any, cast
 
 import pytest
@@ -204,3 +205,11 @@ def test_what_may_still_grow_is_not_forgotten():
     assert call.item.tool is not None
     assert (call.start, call.item.tool.result, reply.item.text) == (2, "ok", "One two")
     assert fold.size < 100
+
+
+def test_a_fold_is_freed_at_once():
+    fold = ConversationFold()
+    fold.add(1, 0, said("One"))
+    gone = weakref.ref(fold)
+    del fold
+    assert gone() is None

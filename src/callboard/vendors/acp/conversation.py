@@ -125,7 +125,18 @@ class ConversationFold:
         self._in_turn = False
         self._plan = ""
         self._model: str | None = None
-        self._folds: Mapping[str, Callable[[int, int, Object], None]] = {
+
+    def add(self, position: int, at_ms: int, payload: Object) -> None:
+        """Fold the next event."""
+        self._model = word(payload.get("model")) or self._model
+        read = self._reading(as_text(payload.get("type")))
+        if read is not None:
+            self.size += sum(map(len, strings(payload)))
+            read(position, at_ms, payload)
+
+    def _reading(self, kind: str) -> Callable[[int, int, Object], None] | None:
+        # Kept in the fold, it would refer to itself, and be freed late with all of its items.
+        return {
             "session": self._session,
             "prompt": self._prompt,
             "more": self._more,
@@ -134,15 +145,7 @@ class ConversationFold:
             "turn": self._turn,
             "notice": self._said,
             "end": self._end,
-        }
-
-    def add(self, position: int, at_ms: int, payload: Object) -> None:
-        """Fold the next event."""
-        self._model = word(payload.get("model")) or self._model
-        read = self._folds.get(as_text(payload.get("type")))
-        if read is not None:
-            self.size += sum(map(len, strings(payload)))
-            read(position, at_ms, payload)
+        }.get(kind)
 
     @property
     def items(self) -> Mapping[str, PlacedItem]:
