@@ -59,14 +59,20 @@ if how not in ("close", "reset"):
     answer = b""
     while part := connection.recv(65536):
         answer += part
-    print(answer.split(b" ")[1].decode() if answer else "", flush=True)
+    told = answer.split(b" ")[1].decode() if answer else ""
+    if job["sought"]:
+        told += " with" if job["sought"].encode() in answer else " without"
+    print(told, flush=True)
     os._exit(0)
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A request, and how the connection ends that it is sent over."""
+    """A request, and how the connection ends that it is sent over.
+
+    sought: what is looked for in the response, which is then told beside the status.
+    """
 
     port: int
     request: str
@@ -74,6 +80,7 @@ class Job:
     warm: str = ""
     device: str = ""
     host: str = "127.0.0.1"
+    sought: str = ""
 
 
 def request(path: str, body: Any, token: str) -> str:

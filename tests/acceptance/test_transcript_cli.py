@@ -1,6 +1,7 @@
 """`callboard transcript`: what an agent did, in full, in parts, as it grows, on every board."""
 
 import asyncio
+import shlex
 import subprocess
 import time
 from collections.abc import Iterator
@@ -199,3 +200,15 @@ def test_control_characters_do_nothing_to_the_terminal(
         shown = command.here("transcript", plate.plate_id, *more).out
         assert not {"\x1b", "\x07", "\x9b", "\u202e", "\b"} & set(shown), more
         assert "\r" not in shown
+
+
+def test_a_link_into_a_subagents_conversation(
+    command: CallboardCommand, plate: Plate, transcript: ClaudeTranscript
+):
+    nested = transcript.file.with_suffix("") / "subagents" / "agent-a1.jsonl"
+    ClaudeTranscript(nested, transcript.session).reply("The docs are old.")
+    found = command.here("transcript", plate.plate_id, "--subagent", "a1", "--search", "docs").out
+    [line] = [line for line in found.splitlines() if "#m1" in line]
+    words = shlex.split(line)
+    shown = command.here(*words[words.index("transcript") :]).out
+    assert "The docs are old." in shown

@@ -63,6 +63,23 @@ async def test_an_agent_on_the_board_is_refused(
         assert await asking.send(Job(server.port, request)) == "403"
 
 
+async def test_events_lack_conversations_for_an_agent(server: Server):
+    said = {"sessionId": "t", "cwd": "/p", "type": "notice", "text": "a secret"}
+    async with agent() as asking, server.client() as http:
+        await registered(server, asking.pid)
+        (await http.post("/hooks/acp", json=said)).raise_for_status()
+        plates = (await http.get("/plates")).json()["plates"]
+        [plate] = [one["plateId"] for one in plates if one["sessionId"] == "t"]
+        path = f"/plates/{plate}/events"
+        assert "a secret" in (await http.get(path)).text
+        message = {"text": "another secret", "when": "now"}
+        (await http.post(f"/plates/{plate}/messages", json=message)).raise_for_status()
+        assert "another secret" in (await http.get(path)).text
+        request = text("GET", path, None, TOKEN)
+        for secret in ("a secret", "another secret"):
+            assert await asking.send(Job(server.port, request, sought=secret)) == "200 without"
+
+
 @pytest.mark.parametrize(("method", "path", "body"), PATHS, ids=lambda one: str(one)[:60])
 @pytest.mark.parametrize("scope", ["read", "answer", "hook"])
 async def test_lesser_tokens_are_refused(

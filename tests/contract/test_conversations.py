@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -11,6 +12,7 @@ from tests.servers import TOKEN, served, serving
 from tests.transcripts import ClaudeTranscript, place_of
 
 from callboard import Callboard, Client
+from callboard.board.conversations import before_question
 from callboard.board.protocol import Board
 from callboard.errors import (
     NotFound,
@@ -18,7 +20,9 @@ from callboard.errors import (
     TranscriptUnreadable,
     ValidationError,
 )
+from callboard.events.access import Scope
 from callboard.ids import short_id
+from callboard.interactions.records import Interaction
 from callboard.vendors.conversation import ConversationPage, Window
 
 FLOWS = """
@@ -73,6 +77,19 @@ def transcript(claude_home: Path) -> ClaudeTranscript:
 async def plate_of(board: Board, session: str, agent: str = "claude") -> str:
     plate = await board.plates.register(agent, project_path=PROJECT, session_id=session)
     return plate.plate_id
+
+
+def chunk(text: str) -> dict[str, object]:
+    """What an agent that speaks ACP says."""
+    content = {"type": "text", "text": text}
+    return {"sessionUpdate": "agent_message_chunk", "content": content}
+
+
+def question(**config: object) -> Interaction:
+    """A permission that an agent asks for."""
+    fields: dict[str, Any] = dict.fromkeys(Interaction.__dataclass_fields__)
+    fields |= {"status": "pending", "type": "permission", "config": config}
+    return Interaction(**fields)
 
 
 def said(page: ConversationPage) -> list[str]:
@@ -181,6 +198,17 @@ class TestBadInput:
         again = await board.conversations.page(plate, Window(after=page.after), wait=20)
         assert (said(again), again.restarted) == (["Start over."], True)
 
+    async def test_what_led_to_a_question(self, board: Board, transcript: ClaudeTranscript):
+        nested = transcript.file.with_suffix("") / "subagents" / "agent-a1.jsonl"
+        ClaudeTranscript(nested, transcript.session).reply("The branch is old, so I delete it.")
+        plate = await plate_of(board, transcript.session)
+        for asked in ({}, {"subagent": {"id": "gone"}}):
+            led = await before_question(board.conversations, question(plateId=plate, **asked))
+            assert [one.text for one in led][:2] == ["Mend the tests.", "I'll run them first."]
+        by_subagent = question(plateId=plate, subagent={"id": "a1", "name": "Explore"})
+        led = await before_question(board.conversations, by_subagent)
+        assert [one.text for one in led] == ["The branch is old, so I delete it."]
+
     async def test_a_subagent_that_isnt_there(self, board: Board, transcript: ClaudeTranscript):
         plate = await plate_of(board, transcript.session)
         for one in ("abc", "../../secrets", "/etc/passwd"):
@@ -236,6 +264,36 @@ class TestServer:
             refused = await http.get(url, headers={"Authorization": f"Bearer {token}"})
             assert (refused.status_code, refused.json()["error"]["needed"]) == (403, "operate")
             assert (await http.get(url)).status_code == 401
+
+    @pytest.mark.parametrize(("scope", "is_told"), [("answer", False), ("operate", True)])
+    async def test_one_that_is_in_the_log(self, server: str, scope: Scope, is_told: bool):
+        session = short_id(16)
+        about = {"sessionId": session, "cwd": PROJECT}
+        huge = "The secret reply. " * 4000
+        async with Client(server, TOKEN) as client:
+            token = (await client.tokens.create(f"{scope}-{session}", scope=scope)).secret
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with httpx.AsyncClient(base_url=server, headers=headers) as http:
+            for told in (
+                {"type": "prompt", "text": "Find it."},
+                {"type": "update", "update": chunk("The secret reply.")},
+                {"type": "update", "update": chunk(huge)},
+                {"type": "notice", "text": "done"},
+            ):
+                await http.post("/hooks/acp", json={**about, **told})
+            plates = (await http.get("/plates")).json()["plates"]
+            plate = next(one["plateId"] for one in plates if one["sessionId"] == session)
+            http.headers["Authorization"] = f"Bearer {token}"
+            events = (await http.get(f"/plates/{plate}/events")).json()["events"]
+            assert [one["_tag"] for one in events][:1] == ["prompt_submit"]
+            assert ("secret reply" in json.dumps(events)) is is_told
+            streamed = ""
+            async with http.stream("GET", "/stream?after=0") as stream:
+                async for text in stream.aiter_text():
+                    streamed += text
+                    if streamed.count(plate) >= len(events):
+                        break
+            assert ("secret reply" in streamed) is is_told
 
     async def test_who_read_it_is_on_record(
         self, server: str, server_folder: Path, transcript: ClaudeTranscript

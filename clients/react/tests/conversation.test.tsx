@@ -90,6 +90,18 @@ describe('useConversation', () => {
     await waitFor(() => expect(texts()).toEqual(['Another']))
   })
 
+  it('goes on when a transcript that was removed is there again', async () => {
+    const transcript = new Transcript()
+    transcript.prompt('Before')
+    const { result, texts } = reading(await plateOf(transcript))
+    await waitFor(() => expect(texts()).toEqual(['Before']))
+    transcript.remove()
+    await waitFor(() => expect(result.current.error).toBeInstanceOf(NotFound))
+    transcript.prompt('After')
+    await waitFor(() => expect(texts()).toEqual(['After']), { timeout: 10_000 })
+    expect(result.current.error).toBeNull()
+  })
+
   it('says that there is no transcript, and reads it once there is', async () => {
     const transcript = new Transcript()
     const plateId = await plateOf(transcript)

@@ -1,6 +1,6 @@
 /** Transcripts as Claude Code writes them, where the server looks for them. */
 import { randomUUID } from 'node:crypto'
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { inject } from 'vitest'
 
@@ -35,6 +35,11 @@ export class Transcript {
 
   result(id: string, content: string): void {
     this.write('user', [{ type: 'tool_result', tool_use_id: id, content }])
+  }
+
+  /** Remove it, as a client does with old ones. */
+  remove(): void {
+    rmSync(this.path)
   }
 
   /** Write it anew, as a client does that goes back to an earlier message. */

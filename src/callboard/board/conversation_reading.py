@@ -40,6 +40,8 @@ _MOST_WAITING: Final = 8
 """How many commands of servers may wait. Others get what there is."""
 _AT_ONCE: Final = 3
 _LONGEST_PATH: Final = 4096
+_LOOKS_FOR: Final = 2.0
+"""Seconds for which the last thing to show is looked for."""
 _COUNTS_FOR: Final = 3.0
 """Seconds for which tokens are counted at once."""
 _MOST_TALLIES: Final = 32
@@ -92,15 +94,29 @@ class ConversationReading:
         self, transcript: Transcript, window: Window, wait: float = 0.0
     ) -> ConversationPage:
         """A part of a conversation. wait: seconds to wait for what follows `window.after`."""
+        if window.after is None:
+            return await self._part(transcript, window)
         deadline = monotonic() + min(wait, MOST_WAIT)
         while True:
             page, files, seen = await self._in_thread(lambda at=window: self._page(transcript, at))
             left = deadline - monotonic()
-            if page.items or page.restarted or window.after is None or left <= 0:
+            if page.items or page.restarted or left <= 0:
                 return page
             is_end, window = page.after == window.after, replace(window, after=page.after)
             if is_end:
                 await self._growth.wait(files, seen, left)
+
+    async def _part(self, transcript: Transcript, window: Window) -> ConversationPage:
+        """What ends somewhere. Records without anything to show may fill more than one read."""
+        page, _, _ = await self._in_thread(lambda: self._page(transcript, window))
+        end = monotonic() + _LOOKS_FOR
+        while not page.items and page.before is not None and monotonic() < end:
+            before = replace(window, before=page.before)
+            found, _, _ = await self._in_thread(lambda at=before: self._page(transcript, at))
+            if found.restarted:
+                return found
+            page = replace(found, after=page.after, restarted=page.restarted)
+        return page
 
     async def search(
         self, transcript: Transcript, text: str, window: Window

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar, get_args
 
@@ -41,6 +42,7 @@ from callboard.vendors.conversation import (
     ItemKind,
     Window,
 )
+from callboard.vendors.reports import SUBAGENT
 from callboard.waiting import wait_any
 
 if TYPE_CHECKING:
@@ -104,14 +106,18 @@ async def before_question(
 
     Not everyone who may answer may read them, and a machine may not be reachable.
     """
-    plate_id = as_text(as_object(asked.config).get("plateId"))
+    config = as_object(asked.config)
+    plate_id = as_text(config.get("plateId"))
     if not plate_id or asked.status != "pending":
         return []
-    try:
-        page = await conversations.page(plate_id, Window(most=_BEFORE_QUESTION))
-    except CallboardError:
-        return []
-    return led_up_to(page.items)
+    # What led a subagent there is in its own conversation, as far as that can be read.
+    subagent = as_text(as_object(config.get(SUBAGENT)).get("id")) or None
+    for whose in dict.fromkeys((subagent, None)):
+        with suppress(CallboardError):
+            window = Window(most=_BEFORE_QUESTION)
+            page = await conversations.page(plate_id, window, subagent=whose)
+            return led_up_to(page.items)
+    return []
 
 
 class PlateConversations:

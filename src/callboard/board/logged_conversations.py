@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from callboard.board.conversation_size import fitted_item, fitted_page
+from callboard.board.conversation_size import LARGEST, fitted_item, fitted_page
 from callboard.board.plate_store import Recent
 from callboard.board.usage_totals import HourTokens, SessionTokens
 from callboard.clock import Clock
 from callboard.errors import NotFound, TranscriptUnreadable
+from callboard.events import messages
 from callboard.events.envelope import Event
 from callboard.events.json_values import Object, as_object
 from callboard.log.protocol import EventLog, Portion
@@ -22,6 +23,8 @@ from callboard.vendors.acp.conversation import (
     ConversationFold,
     PlacedItem,
     begins_turn,
+    continues,
+    is_said,
     usages,
 )
 from callboard.vendors.conversation import (
@@ -31,15 +34,18 @@ from callboard.vendors.conversation import (
     FoundItem,
     Window,
 )
-from callboard.vendors.conversation_items import cut_item, weight
+from callboard.vendors.conversation_items import cut_item, strings, weight
 from callboard.vendors.conversation_search import Needle
 from callboard.vendors.fields import word
 from callboard.waiting import wait_any
 
-_STEP: Final = Portion(500, 4 * 1024 * 1024)
+_STEP: Final = Portion(200, 1024 * 1024)
 _LONGEST_TURN: Final = 20_000
 """Events of a turn that are folded together. Items of a longer one may be in two parts."""
-_LARGEST_TURN: Final = 16 * 1024 * 1024
+_LARGEST_TURN: Final = 3_000_000
+"""Characters of the same."""
+_LARGEST_TAIL: Final = 1_000_000
+"""Characters of items that are remembered for readers who follow."""
 _MOST_FOLDED: Final = 5_000
 _MOST_SEARCHED: Final = 50_000
 _MOST_KNOWN: Final = 32
@@ -125,13 +131,14 @@ class LoggedConversations:
 
     async def item(self, plate_id: str, item_id: str, cursor: str) -> ConversationItem:
         """All of an item; NotFound if it isn't where the cursor says."""
-        start, end = 0, _position(cursor)
-        while end > 0:
-            start, items = await self._turn(plate_id, end)
+        # An id ends with the position of the item's first event.
+        given = item_id.rpartition("@")[2].partition(".")[0]
+        start = _position(given) if given.isdecimal() else 0
+        if 0 < start <= _position(cursor):
+            _, items = await self._turn(plate_id, start)
             for one in items:
                 if one.item.id == item_id:
                     return fitted_item(one.item)
-            end = start - 1
         raise NotFound(
             f"There is no message {item_id!r} at that place of the conversation anymore. Open the "
             "conversation again.",
@@ -153,10 +160,13 @@ class LoggedConversations:
     async def _ending(self, plate_id: str, before: int, head: int, most: int) -> ConversationPage:
         """The last items that start before a position."""
         items: list[PlacedItem] = []
-        end = before
-        while end > 1 and len(items) < most:
+        end, size = before, 0
+        while end > 1 and len(items) < most and size < LARGEST:
             start, turn = await self._turn(plate_id, end - 1)
-            items[:0] = [one for one in turn if one.start < end]
+            # As a page has them: all of them together could be too much.
+            some = [one._replace(item=cut_item(one.item)) for one in turn if one.start < end]
+            items[:0] = some
+            size += sum(weight(one.item) for one in some)
             end = start
         after = str(head if before > head else before - 1)
 
@@ -168,7 +178,7 @@ class LoggedConversations:
             some = items[at:]
             first = some[0].start if len(some) < len(items) else end
             known = str(first) if first > 1 else None
-            return ConversationPage([cut_item(one.item) for one in some], known, after)
+            return ConversationPage([one.item for one in some], known, after)
 
         return fitted_page(page, most)
 
@@ -181,13 +191,17 @@ class LoggedConversations:
             for one in said:
                 tail.fold.add(*one)
         self._tails.keep(plate_id, tail)
-        news = await self._log.read(plate_id, tail.position, limit=_STEP)
+        if tail.fold.size > _LARGEST_TAIL or len(tail.fold.items) > _MOST_FOLDED:
+            # Who is not as far yet starts again.
+            tail.start = max(tail.start, after + 1)
+            tail.fold.forget(after)
+        is_enough = sum(one.start > after for one in tail.fold.items.values()) > most
+        news = [] if is_enough else await self._log.read(plate_id, tail.position, limit=_STEP)
         for event in news:
             if event.position <= tail.position:
                 continue  # Another reader was faster.
             payload = _payload(event)
-            is_known = tail.position <= after or len(tail.fold.items) > _MOST_FOLDED
-            if is_known and begins_turn(payload):
+            if tail.position <= after and begins_turn(payload):
                 # Everything before is known to who asks, and won't change anymore.
                 tail.start, tail.fold = event.position, ConversationFold()
             tail.fold.add(event.position, event.at_ms, payload)
@@ -200,7 +214,8 @@ class LoggedConversations:
         fold, count, end = ConversationFold(), 0, position
         for one in said:
             fold.add(*one)
-        while count < _LONGEST_TURN:
+        most = fold.size + _LARGEST_TURN
+        while count < _LONGEST_TURN and fold.size < most:
             events = await self._log.read(plate_id, end, limit=_STEP)
             for event in events:
                 payload = _payload(event)
@@ -215,19 +230,28 @@ class LoggedConversations:
         return start, [*fold.items.values()]
 
     async def _beginning(self, plate_id: str, position: int) -> tuple[int, list[_Said]]:
-        """The events from the start of a turn to a position, and where that start is."""
+        """The events from the start of a turn to a position, and where that start is.
+
+        Of a turn that is too long, it is where an item starts.
+        """
         found: list[_Said] = []
-        end = position
-        while end > 0 and len(found) < _LONGEST_TURN:
+        end, size = position, 0
+        while end > 0 and len(found) < _LONGEST_TURN and size < _LARGEST_TURN:
             start = max(0, end - _STEP.events)
             some = await self._between(plate_id, start, end)
             for number in range(len(some) - 1, -1, -1):
                 if begins_turn(some[number].payload):
                     return some[number].position, some[number:] + found
             found[:0] = some
+            size += sum(len(text) for one in some for text in strings(one.payload))
             end = start
             await asyncio.sleep(0)
-        return (found[0].position if end > 0 and found else 1), found
+        if end == 0 or not found:
+            return 1, found
+        firsts = range(1, len(found))
+        cut = (at for at in firsts if not continues(found[at].payload, found[at - 1].payload))
+        found = found[next(cut, 0) :]
+        return found[0].position, found
 
     async def _between(self, plate_id: str, after: int, upto: int) -> list[_Said]:
         found: list[_Said] = []
@@ -268,6 +292,22 @@ def _fitting(items: Sequence[ConversationItem]) -> list[ConversationItem]:
 def _payload(event: Event) -> Object:
     """What an agent's process reported; empty if this is about something else."""
     return as_object(event.payload.get("raw"))
+
+
+def without_conversation(event: Event) -> Event:
+    """The event without what only those who may read conversations see.
+
+    That is what an agent's process reported, and the text of a message to an agent. Of a report
+    that was too large to be kept, only its start is known, which doesn't say whose it is.
+    """
+    if event.name in messages.ALL:
+        has_text = "text" in event.payload
+        return event._replace(payload={**event.payload, "text": ""}) if has_text else event
+    payload = _payload(event)
+    if payload.get("truncated") is not True and not is_said(payload):
+        return event
+    kept = {key: value for key, value in event.payload.items() if key != "raw"}
+    return event._replace(payload=kept)
 
 
 def _position(cursor: str) -> int:

@@ -1,6 +1,6 @@
 """Conversations of coding agents in the terminal: found by an id, read, and printed."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -107,14 +107,16 @@ class AgentConversation:
 class ConversationPrinter:
     """Prints messages; the result of a call that is on the screen gets a line of its own.
 
-    link: the command that shows one message in full.
+    link: the command that shows one message in full, by its id.
     """
 
-    def __init__(self, screen: Screen, plate: Plate, place: Target, now: datetime) -> None:
+    def __init__(
+        self, screen: Screen, plate: Plate, link: Callable[[str], str], now: datetime
+    ) -> None:
         self._screen = screen
         self._plate = plate
         self._folder = plate.project_path.rstrip("/")
-        self._place = place
+        self._link = link
         self._now = now
         self._speaker = ""
         self._open: dict[str, ConversationItem] = {}
@@ -147,7 +149,7 @@ class ConversationPrinter:
             print_lines(self._screen, lines, indent="")
 
     def _bounds(self, item_id: str) -> Bounds:
-        return Bounds(*_BOUNDS, self._place.command("transcript", link(self._plate, item_id)))
+        return Bounds(*_BOUNDS, self._link(item_id))
 
 
 def print_before(screen: Screen, items: Sequence[ConversationItem]) -> None:
@@ -161,6 +163,7 @@ def print_before(screen: Screen, items: Sequence[ConversationItem]) -> None:
         screen.line()
 
 
-def link(plate: Plate, item_id: str) -> str:
-    """What names one message."""
-    return f"{plate.plate_id}#{item_id}"
+def link(place: Target, plate: Plate, subagent: str | None, item_id: str) -> str:
+    """The command that shows one message."""
+    nested = () if subagent is None else ("--subagent", subagent)
+    return place.command("transcript", f"{plate.plate_id}#{item_id}", *nested)

@@ -1,4 +1,4 @@
-"""Who may answer: no coding agents; and only operators may set rules."""
+"""Who may answer and read: no coding agents; and only operators may set rules."""
 
 import asyncio
 import os
@@ -88,6 +88,11 @@ async def check_person(serving: Service, request: Request, what: str) -> None:
             f"Coding agents can't {what}, and this request comes from one, or from a process that "
             "could not be found. Do it yourself in a terminal or in the dashboard."
         )
+
+
+async def may_read_conversations(serving: Service, request: Request, caller: Identity) -> bool:
+    """Whether the caller may see what agents said: an operator, not a coding agent."""
+    return allows(caller.scope, "operate") and await _is_person(serving, request)
 
 
 async def check_local(serving: Service, request: Request, what: str) -> None:

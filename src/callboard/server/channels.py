@@ -2,9 +2,10 @@
 
 import asyncio
 from bisect import bisect_right, insort
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
+from callboard.board.logged_conversations import without_conversation
 from callboard.drivers.execution import with_final_state
 from callboard.engine.loading import view_at
 from callboard.events import names
@@ -17,18 +18,23 @@ _KEPT: Final[dict[str, tuple[str, ...]]] = {names.TITLED: ("sessionId",)}
 """What an outline keeps of an event about another stream than its own."""
 OUTLINE: Final = "\0outline"
 """The key of the channel with everything in outline. No session has it."""
+UNSAID: Final = "\0unsaid"
+"""The key of the channel with everything but conversations."""
+EVERYTHING: Final[frozenset[str | None]] = frozenset({None, OUTLINE, UNSAID})
+"""The keys of channels that have the events of all sessions."""
 
 
 class ChannelSource:
     """Where a channel's events come from: one session, or all by global sequence.
 
     An outline has only which events happened, and which question or session they are about.
+    Conversations that are in the log are only for those who may read them.
     """
 
     def __init__(self, log: EventLog, key: str | None) -> None:
         self.key = key
-        self._outlines = key == OUTLINE
-        self.session_id = session_id = None if self._outlines else key
+        self._shown = _SHOWN.get(key)
+        self.session_id = session_id = None if key in EVERYTHING else key
         self.ends = session_id is not None
         """Whether the stream ends after a terminal event."""
         self._log = log
@@ -37,7 +43,8 @@ class ChannelSource:
         """The events after one position up to another, at most as many as the limit allows."""
         if self.session_id is None:
             found = await self._log.read_all(after, upto, limit)
-            return [(at, _outlined(one)) for at, one in found] if self._outlines else found
+            shown = self._shown
+            return found if shown is None else [(at, shown(one)) for at, one in found]
         events = await self._log.read(self.session_id, after, upto, limit)
         if events and events[-1].name == names.COMPLETED:
             events = with_final_state(events, (await view_at(self._log, self.session_id)).state)
@@ -63,6 +70,12 @@ def _outlined(event: Event) -> Event:
     keys = _KEPT.get(event.name, ("id",))
     kept = {key: event.payload[key] for key in keys if key in event.payload}
     return event._replace(payload=kept)
+
+
+_SHOWN: Final[Mapping[str | None, Callable[[Event], Event]]] = {
+    OUTLINE: _outlined,
+    UNSAID: without_conversation,
+}
 
 
 class Channel:

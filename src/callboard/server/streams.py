@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 
 from callboard.log.history import Bookmark
 from callboard.log.protocol import EventLog
-from callboard.server.channels import OUTLINE, Channel, ChannelSource
+from callboard.server.channels import EVERYTHING, OUTLINE, UNSAID, Channel, ChannelSource
 from callboard.server.frames import HEARTBEAT, Pages
 from callboard.server.memory import STREAMS, MemoryBudget
 from callboard.server.settings import ServerSettings
@@ -48,6 +48,10 @@ class Streams:
     def everything(self, after: int) -> "StreamReader":
         """A reader of all sessions' events, by the global sequence."""
         return StreamReader(self, None, Bookmark(self._log, None, after))
+
+    def unsaid(self, after: int) -> "StreamReader":
+        """A reader of the same without what agents said: for who may not read conversations."""
+        return StreamReader(self, UNSAID, Bookmark(self._log, None, after))
 
     def outline(self, after: int) -> "StreamReader":
         """A reader of an outline: that something happened in some session, with few details."""
@@ -122,7 +126,7 @@ class Streams:
 
     def forget(self, session_id: str) -> None:
         """End the streams of a deleted session, and drop all its data."""
-        for key in (None, OUTLINE):
+        for key in EVERYTHING:
             if everything := self._channels.get(key):
                 everything.forget()
             self._pages.forget(key)
@@ -156,7 +160,7 @@ class StreamReader:
 
     def __init__(self, streams: Streams, key: str | None, start: Bookmark) -> None:
         self.key = key
-        """The channel: a session, `OUTLINE`, or None for everything."""
+        """The channel: a session, or one of `EVERYTHING`."""
         self.cut_off: Callable[[], None] = lambda: None
         self.buffered: Callable[[], int] = lambda: 0
         """How many bytes wait for this reader."""
@@ -182,7 +186,7 @@ class StreamReader:
     @property
     def greeting(self) -> bytes:
         """The starting position of a new reader: even if cut off at once, it misses nothing."""
-        return b"id: %d\n" % self._after if self.key in (None, OUTLINE) else b""
+        return b"id: %d\n" % self._after if self.key in EVERYTHING else b""
 
     def takes_nothing_since(self, now: float) -> float:
         """When it was last seen reading, or with nothing to read."""

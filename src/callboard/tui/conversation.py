@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Coroutine
+from shlex import join
 from typing import ClassVar, Final, cast
 
 from textual import on
@@ -24,7 +25,7 @@ from callboard.tui.key_bar import KeyBar
 from callboard.tui.messages import MessagesScreen
 from callboard.tui.source import Source
 from callboard.tui.text import one_line
-from callboard.vendors.conversation import ConversationPage, FoundItem, Window
+from callboard.vendors.conversation import ConversationItem, ConversationPage, FoundItem, Window
 
 _FIRST: Final = 60
 _PAGE: Final = 200
@@ -88,7 +89,9 @@ class ConversationScreen(ModalScreen[None]):
         return cast("App[None]", self.app)  # pyright: ignore[reportUnknownMemberType]
 
     def _command(self, item_id: str) -> str:
-        return f"callboard transcript '{self._plate.plate_id}#{item_id}'"
+        nested = () if self._subagent is None else ("--subagent", self._subagent)
+        # Ids come from transcripts, and the command is pasted into a shell.
+        return join(["callboard", "transcript", f"{self._plate.plate_id}#{item_id}", *nested])
 
     def _show(self) -> None:
         if not self.query("#talk-title"):
@@ -173,20 +176,19 @@ class ConversationScreen(ModalScreen[None]):
 
     @on(ConversationView.Unfolded)
     def _on_unfolded(self, message: ConversationView.Unfolded) -> None:
+        self._do(lambda: self._all_of(message.item))
+
+    async def _all_of(self, item: ConversationItem) -> ConversationItem:
         """Get all of a message of which only the start is here."""
-        item, after = message.item, self._known.after
+        after = self._known.after
         if not item.cut or after is None:
-            return
-
-        async def complete() -> None:
-            found = await self._source.conversation_item(
-                self._plate.plate_id, item.id, after, subagent=self._subagent
-            )
-            items = [found if one.id == found.id else one for one in self._known.items]
-            self._known.items = items
-            self._show_items()
-
-        self._do(complete)
+            return item
+        found = await self._source.conversation_item(
+            self._plate.plate_id, item.id, after, subagent=self._subagent
+        )
+        self._known.items = [found if one.id == found.id else one for one in self._known.items]
+        self._show_items()
+        return found
 
     # ------------------------------------------------------------------ searching
 
@@ -288,12 +290,17 @@ class ConversationScreen(ModalScreen[None]):
 
     def action_copy(self) -> None:
         """Copy the selected message."""
-        item = self._view.selected
-        if item is not None:
+        if (selected := self._view.selected) is None:
+            return
+
+        async def copy() -> None:
+            item = await self._all_of(selected)
             lines = item_lines(item, full=True)
             text = item.text or "\n".join(f"{one.lead}{one.text}" for one in lines)
             self._terminal.copy_to_clipboard(text)
             self.notify("Copied the message.", markup=False)
+
+        self._do(copy)
 
     def action_copy_link(self) -> None:
         """Copy the command that shows the selected message."""

@@ -5,6 +5,7 @@ It is read in the background and remembered, because it comes over the network.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -26,6 +27,8 @@ _LONGEST: Final = 200
 _LONGEST_URL: Final = 2000
 _FIELDS: Final = "number,title,url,state,isDraft,statusCheckRollup"
 _SETTINGS: Final = (("core.fsmonitor", "false"), ("core.hooksPath", os.devnull))
+_NUMBER: Final = re.compile(r"#?[0-9]+")
+"""A branch of which `gh` would show the pull request with this number instead."""
 _PASSED: Final = frozenset({"SUCCESS", "NEUTRAL", "SKIPPED"})
 _ORDER: Final[Mapping[CheckState, int]] = {"failed": 0, "pending": 1, "passed": 2}
 
@@ -43,6 +46,8 @@ class PullRequests:
 
     def of(self, root: str, branch: str) -> PullRequest | None:
         """What is known now. If that is old, or nothing, it is read in the background."""
+        if _NUMBER.fullmatch(branch):
+            return None
         key = (root, branch)
         with self._lock:
             at_ms, found = self._known.get(key, (None, None))
@@ -133,7 +138,7 @@ def _asked(root: str, branch: str) -> bytes:
         settings |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     quiet = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
     done = subprocess.run(
-        ["gh", "pr", "view", branch, "--json", _FIELDS],
+        ["gh", "pr", "view", "--json", _FIELDS, "--", branch],
         cwd=root,
         env={**kept, **settings, **quiet},
         stdin=subprocess.DEVNULL,

@@ -1,8 +1,9 @@
 """What a session changed in its working tree: the list, one file, and comments on lines."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 from callboard.errors import NotFound, ValidationError, WorktreeUnreadable
@@ -30,6 +31,9 @@ from callboard.worktree.workbench import Workbench, workbench
 TIME_LIMIT: Final = 12.0
 """Seconds that a list or a diff may take: less than a machine has for a command."""
 _NO_SNAPSHOT: Final = "There is no snapshot of this session, so this compares with the last commit."
+_NOT_OF_LAST_TURN: Final = (
+    "There is no snapshot of the last turn, so this compares with an earlier one."
+)
 _ELSEWHERE: Final = (
     "The session works in another working tree now, so this compares with the last commit there."
 )
@@ -103,14 +107,20 @@ class SessionChanges:
                 raise NotFound(f"{path!r} is not among the changed files.", path=path)
             if found[0].too_large or found[0].lfs:
                 return FileChanges(found[0], read.base, [])
+            if old_path != found[0].old_path:  # Else the lines of two files would be mixed.
+                paths = paths_shown_as(path)
             diff = read.comparison.diff(paths)
             file = replace(found[0], binary=found[0].binary or diff.binary)
             return FileChanges(file, read.base, diff.hunks, diff.cut)
 
     def comments(self, request: ChangesRequest, comments: Sequence[LineComment]) -> CommentMessage:
         """Comments on lines as one message. Those whose line has changed since are marked."""
+        removed = {one.path for one in comments if one.side == "old"}
         with self._reading(request) as read:
-            return message_of(comments, lambda path: _commented(read, path))
+            olds = _OldPaths(read.comparison)
+            return message_of(
+                comments, lambda path: _commented(read, path, olds if path in removed else None)
+            )
 
     # ------------------------------------------------------------------ reading
 
@@ -151,25 +161,31 @@ def _base(
     """The snapshot to compare with, or why it is the last commit instead."""
     if since == "commit":
         return None, None
-    if since == "session":
-        mark = marks.marks[0] if marks.marks else None
-    elif since == "turn":
-        mark = marks.marks[-1] if marks.marks else None
-    elif since.isdecimal():
-        mark = marks.find(since)
-        if mark is None:
-            raise NotFound(f"There is no turn {since[:20]!r} among the snapshots.")
-    else:
-        raise ValidationError(
-            "since: expected session, turn, commit or the id of a turn.", field="since"
-        )
+    mark = _wanted(since, marks)
+    why = "" if marks.missed is None else f" It was not possible: {marks.missed}"
     if mark is None:
-        why = "" if marks.missed is None else f" It was not possible: {marks.missed}"
         return None, _NO_SNAPSHOT + why
     if mark.root != repository.root:
         return None, _ELSEWHERE
+    if since == "turn" and why:
+        return mark, _NOT_OF_LAST_TURN + why
     is_late = since == "session" and mark.kind != "session"
     return mark, _STARTED_BEFORE if is_late else None
+
+
+def _wanted(since: str, marks: SessionMarks) -> TreeMark | None:
+    """The snapshot that was asked for; None if nothing was stored so far."""
+    if since in ("session", "turn"):
+        known = marks.marks[:1] if since == "session" else marks.marks[-1:]
+        return known[0] if known else None
+    if not since.isdecimal():
+        raise ValidationError(
+            "since: expected session, turn, commit or the id of a turn.", field="since"
+        )
+    mark = marks.find(since)
+    if mark is None:
+        raise NotFound(f"There is no turn {since[:20]!r} among the snapshots.")
+    return mark
 
 
 def _compared(
@@ -221,12 +237,33 @@ def _distance(bench: Workbench, head: CheckedOut) -> tuple[int, int]:
     return (int(told[0]), int(told[1])) if len(told) == 2 else (0, 0)
 
 
-def _commented(read: _Reading, path: str) -> CommentedFile:
-    """The lines of a file on both sides; none if it differs no longer."""
+class _OldPaths:
+    """Where renamed files were, which only a comparison of all files says."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+
+    def of(self, path: str) -> Sequence[bytes]:
+        """Where this file was; nothing if it was not renamed."""
+        old_path = self._known.get(path)
+        return [] if old_path is None else paths_shown_as(old_path)
+
+    @cached_property
+    def _known(self) -> Mapping[str, str | None]:
+        return {one.path: one.old_path for one in self._comparison.files().files}
+
+
+def _commented(read: _Reading, path: str, olds: _OldPaths | None) -> CommentedFile:
+    """The lines of a file on both sides; none if it differs no longer.
+
+    olds: given if lines that were removed matter.
+    """
     paths = paths_shown_as(path)
     found = [one for one in read.comparison.files(paths).files if one.path == path]
     if not found or found[0].too_large or found[0].lfs:
         return CommentedFile({}, {})
+    if olds is not None and found[0].status == "added":
+        paths += olds.of(path)
     lines = [line for hunk in read.comparison.whole(paths).hunks for line in hunk.lines]
     return CommentedFile(
         {line.old: line.text for line in lines if line.old is not None},

@@ -6,6 +6,7 @@ repository itself doesn't. No one else can read them, and they are removed when 
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -38,6 +39,7 @@ _LARGEST_MARKS: Final = 1_048_576
 _LONGEST_PROMPT: Final = 120
 _SAME_MS: Final = 1000
 _WORK_KEPT_MS: Final = 3_600_000
+_FULL: Final = "The snapshots of this session take too much room."
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +125,20 @@ class SnapshotStore:
     def take(self, start: TurnStart, now_ms: int) -> TreeMark | None:
         """Store the working tree of a session that starts a turn.
 
-        None if this is not needed: the session is known to have started already.
+        None if this is not needed, because the session is known to have started already, or if
+        there is no room for more.
         WorktreeUnreadable if git can't read it, OSError if it can't be stored.
         """
         with self._locked(start.session_id):
             known = self.marks(start.session_id)
-            if known.size > MOST_OF_SESSION or not _is_new(start, known):
+            if not _is_new(start, known):
+                return None
+            if known.size > MOST_OF_SESSION:
+                self._write(start.session_id, replace(known, missed=_FULL, last_ms=now_ms))
                 return None
             mark, size = self._taken(start, known, now_ms)
             kept = _kept([*known.marks, mark])
-            new = SessionMarks(start.folder, kept, known.size + size, now_ms)
-            self._write(start.session_id, new)
+            self._write(start.session_id, SessionMarks(start.folder, kept, size, now_ms))
         return mark
 
     def miss(self, start: TurnStart, why: str, now_ms: int) -> None:
@@ -180,7 +185,7 @@ class SnapshotStore:
             start.prompt and start.prompt[:_LONGEST_PROMPT],
             found.partial,
         )
-        return mark, found.size
+        return mark, _size_of(stored)
 
     def _sessions(self) -> list[tuple[int, Path, int]]:
         """When each session's last snapshot was, its folder and its size; the oldest first."""
@@ -216,6 +221,16 @@ class SnapshotStore:
             "marks": [_written(one) for one in known.marks],
         }
         replace_file(self._file(session_id), json.dumps(told).encode(), lasting=False)
+
+
+def _size_of(folder: Path) -> int:
+    """The bytes of all files in a folder: what was stored before isn't stored again."""
+    found = 0
+    for part, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                found += Path(part, name).lstat().st_size
+    return found
 
 
 def _is_new(start: TurnStart, known: SessionMarks) -> bool:

@@ -20,12 +20,11 @@ _MOST_STUBS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class TreeSnapshot:
-    """A stored working tree. partial: files without their content. size: bytes that it took."""
+    """A stored working tree. partial: files without their content."""
 
     tree: str
     checked_out: CheckedOut
     partial: int
-    size: int
 
 
 def take_snapshot(
@@ -46,7 +45,7 @@ def take_snapshot(
         git.output("update-index", "-z", "--add", "--remove", "--replace", "--stdin", given=paths)
         _store_stubs(bench, git, chosen.stubs)
         tree = git.output("write-tree", "--missing-ok").decode().strip()
-    return TreeSnapshot(tree, at, chosen.left_out, chosen.size)
+    return TreeSnapshot(tree, at, chosen.left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,6 @@ class _Chosen:
     gone: Sequence[bytes]
     stubs: Sequence[Candidate]
     left_out: int
-    size: int
 
 
 def _choose(git: Git, root: str) -> _Chosen:
@@ -78,7 +76,7 @@ def _choose(git: Git, root: str) -> _Chosen:
         left_out += 1
         if one.stub is not None and len(stubs) < _MOST_STUBS:
             stubs.append(one)
-    return _Chosen(paths, gone, stubs, left_out, size)
+    return _Chosen(paths, gone, stubs, left_out)
 
 
 def _store_stubs(bench: Workbench, git: Git, stubs: Sequence[Candidate]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from callboard.board import conversation_reading
 from callboard.board.conversation_reading import ConversationReading, Transcript, asked
 from callboard.board.conversation_size import LARGEST, fitted_item, fitted_page, size_of
 from callboard.errors import NotFound, TranscriptUnreadable
@@ -123,6 +124,24 @@ class TestWaiting:
         append(lines.file, "\nfour\n")
         page = await waiting
         assert (ids(page), page.after) == (["four"], "7")
+
+    async def test_the_end_has_something_to_show(self, reading: ConversationReading, lines: Lines):
+        append(lines.file, "\n" * 5)
+        page = await reading.page(PLACE, Window(most=2))
+        assert (ids(page), page.before, page.after) == (["three"], "2", "8")
+        earlier = await reading.page(PLACE, Window(before="8", most=2))
+        assert (ids(earlier), earlier.after) == (["three"], "8")
+        lines.file.write_text("\n" * 5)
+        page = await reading.page(PLACE, Window(most=2))
+        assert (page.items, page.before, page.after) == ([], None, "5")
+
+    async def test_what_has_nothing_to_show_is_not_read_for_long(
+        self, reading: ConversationReading, lines: Lines, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr(conversation_reading, "_LOOKS_FOR", 0.0)
+        append(lines.file, "\n" * 5)
+        page = await reading.page(PLACE, Window(most=2))
+        assert (page.items, page.before, lines.reads) == ([], "6", 1)
 
     async def test_it_is_empty_after_a_while(self, reading: ConversationReading):
         page = await reading.page(PLACE, Window(after="3"), wait=0.01)

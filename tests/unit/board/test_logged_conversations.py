@@ -1,13 +1,20 @@
 """Conversations in the log: how they are followed, searched and counted."""
 
 import asyncio
-from typing import Any
+import weakref
+from typing import Any, cast
 
+import pytest
 from tests.unit.board.boards import Board
 
 from callboard.board.logged_conversations import LoggedConversations
 from callboard.clock import SystemClock
-from callboard.vendors.conversation import Window
+from callboard.errors import NotFound
+from callboard.events.envelope import Event, NewEvent
+from callboard.ids import short_id
+from callboard.log.protocol import EventLog
+from callboard.vendors.acp.conversation import ConversationFold
+from callboard.vendors.conversation import ConversationItem, Window
 
 CALL = {"sessionUpdate": "tool_call", "toolCallId": "c", "kind": "execute", "title": "make"}
 
@@ -86,3 +93,123 @@ async def test_tokens_are_counted_once_by_model():
     totals = [(one.model, one.input_tokens, one.calls, one.cost) for one in counted.totals]
     assert totals == [("m", 20, 2, 0.5), ("other", 10, 1, 0.25)]
     assert (await reading.usage(id)).totals == counted.totals
+
+
+class Counting:
+    """A log, and how many events were read from it."""
+
+    def __init__(self, log: EventLog) -> None:
+        self.log = log
+        self.count = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.log, name)
+
+    async def read(self, *args: Any, **options: Any) -> list[Event]:
+        found = await self.log.read(*args, **options)
+        self.count += len(found)
+        return found
+
+
+async def written(board: Board, *payloads: dict[str, Any]) -> str:
+    """A stream that has only these: faster than reporting each."""
+    id = short_id(16)
+    events = [NewEvent(f"{id}{n}", "hook_heard", {"raw": one}, n) for n, one in enumerate(payloads)]
+    await board.log.append(id, events)
+    return id
+
+
+def result_of(number: int, text: str) -> dict[str, Any]:
+    call = {**CALL, "toolCallId": f"c{number}", "status": "completed", "text": text}
+    return {"type": "update", "update": call}
+
+
+async def read_forwards(reading: LoggedConversations, id: str) -> list[ConversationItem]:
+    found, after = list[ConversationItem](), "0"
+    while True:
+        page = await reading.page(id, Window(after=after, most=200))
+        if page.after == after:
+            return found
+        found += page.items
+        after = page.after
+
+
+async def read_backwards(reading: LoggedConversations, id: str) -> list[ConversationItem]:
+    page = await reading.page(id, Window(most=200))
+    found = list(page.items)
+    while page.before is not None:
+        page = await reading.page(id, Window(before=page.before, most=200))
+        found[:0] = page.items
+    return found
+
+
+async def test_nothing_of_a_long_conversation_is_left_out():
+    board = Board()
+    reading = LoggedConversations(board.log, SystemClock())
+    turns = [one for n in range(6000) for one in ({"type": "prompt", "text": f"{n}?"}, said("Yes"))]
+    id = await written(board, *turns)
+    found = await read_forwards(reading, id)
+    assert [one.text for one in found[::2]] == [f"{n}?" for n in range(6000)]
+    assert len(found) == 12_000
+
+
+async def test_a_turn_of_any_size_is_read_in_parts():
+    board = Board()
+    log = Counting(board.log)
+    reading = LoggedConversations(cast("EventLog", log), SystemClock())
+    calls = [result_of(n, f"{n}." + "x" * 20_000) for n in range(1000)]
+    id = await written(board, {"type": "prompt", "text": "Go."}, *calls)
+    await reading.page(id, Window())
+    assert log.count < 600
+    for items in (await read_backwards(reading, id), await read_forwards(reading, id)):
+        told = [one.tool.result.partition(".")[0] for one in items if one.tool and one.tool.result]
+        assert told == [str(n) for n in range(1000)]
+
+
+async def test_a_message_in_very_many_pieces_is_one():
+    board = Board()
+    reading = LoggedConversations(board.log, SystemClock())
+    id = await written(
+        board, {"type": "prompt", "text": "Go."}, *[said(f"{n} ") for n in range(900)]
+    )
+    told = "".join(f"{n} " for n in range(900))
+    assert [one.text for one in await read_backwards(reading, id)] == ["Go.", told]
+    last = (await read_forwards(reading, id))[-1]
+    assert last.text == told
+    assert (await reading.item(id, last.id, "901")).text == told
+
+
+async def test_an_item_that_is_nowhere_is_not_looked_for_everywhere():
+    board = Board()
+    log = Counting(board.log)
+    reading = LoggedConversations(cast("EventLog", log), SystemClock())
+    turns = [{"type": "prompt", "text": f"{n}?"} for n in range(3000)]
+    id = await written(board, *turns)
+    for unknown in ("nothing", "@99999", "x@0", "c@7.x"):
+        with pytest.raises(NotFound):
+            await reading.item(id, unknown, "3000")
+    assert log.count < 1000
+
+
+def test_what_may_still_grow_is_not_forgotten():
+    fold = ConversationFold()
+    fold.add(1, 0, {"type": "prompt", "text": "Go."})
+    fold.add(2, 0, {"type": "update", "update": CALL})
+    fold.add(3, 0, result_of(2, "done"))
+    fold.add(4, 0, said("One"))
+    fold.forget(4)
+    over = {**CALL, "sessionUpdate": "tool_call_update", "status": "completed", "text": "ok"}
+    fold.add(5, 0, said(" two"))
+    fold.add(6, 0, {"type": "update", "update": over})
+    call, reply = fold.items.values()
+    assert call.item.tool is not None
+    assert (call.start, call.item.tool.result, reply.item.text) == (2, "ok", "One two")
+    assert fold.size < 100
+
+
+def test_a_fold_is_freed_at_once():
+    fold = ConversationFold()
+    fold.add(1, 0, said("One"))
+    gone = weakref.ref(fold)
+    del fold
+    assert gone() is None

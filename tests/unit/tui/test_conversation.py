@@ -1,5 +1,6 @@
 """The conversation of an agent in the terminal, by key presses."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -165,6 +166,8 @@ async def test_a_subagent(tmp_path: Path):
         await stage.press("k", "o")
         await stage.until(lambda: "The docs are old." in stage.text)
         assert "shop › abc" in stage.text
+        await stage.press("l")
+        assert stage.app.clipboard == "callboard transcript 'shop#x1' --subagent abc"
         await stage.press("escape")
         assert "Look at the docs" in stage.text
 
@@ -186,6 +189,24 @@ async def test_copy(tmp_path: Path):
         assert stage.app.clipboard == "Mend the tests, please."
         await stage.press("l")
         assert stage.app.clipboard == "callboard transcript 'shop#p1'"
+
+
+async def test_a_link_is_quoted_for_a_shell(tmp_path: Path):
+    async with staged(source([reply("r'; make $HOME", "Done.")]), tmp_path) as stage:
+        await opened(stage)
+        await stage.press("l")
+        words = ["callboard", "transcript", "shop#r'; make $HOME"]
+        assert shlex.split(stage.app.clipboard) == words
+
+
+async def test_all_of_a_message_that_is_cut_is_copied(tmp_path: Path):
+    whole = reply("r1", "All of it.")
+    told = source([replace(whole, text="All", cut=True)])
+    told.conversations["shop", None].whole["r1"] = whole
+    async with staged(told, tmp_path) as stage:
+        await opened(stage)
+        await stage.press("y")
+        await stage.until(lambda: stage.app.clipboard == "All of it.")
 
 
 async def test_a_long_message_is_scrolled_through(tmp_path: Path):

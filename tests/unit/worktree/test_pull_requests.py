@@ -77,7 +77,7 @@ def test_the_chip_is_read_in_the_background(
     assert found.checks[2].message is None
     known.wait()
     calls = (tmp_path / "calls").read_text().splitlines()
-    assert calls == ["pr view main --json number,title,url,state,isDraft,statusCheckRollup"]
+    assert calls == ["pr view --json number,title,url,state,isDraft,statusCheckRollup -- main"]
     now[0] += FRESH_MS
     assert known.of(str(repository.root), "main") == found
     known.wait()
@@ -95,6 +95,22 @@ def test_without_a_pull_request_there_is_no_chip(
     assert known.of(str(repository.root), "main") is None
     known.wait()
     assert known.of(str(repository.root), "main") is None
+
+
+def test_a_branch_is_never_an_option_or_a_number(
+    repository: TestRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "calls").touch()
+    scripted_gh(tmp_path / "bin", f'echo "$@" >> {tmp_path}/calls', monkeypatch)
+    known = PullRequests(lambda: 0)
+    reading = SessionChanges(repository.store, pull_requests=known)
+    for branch in ("--web", "12", "#12"):
+        repository.git("update-ref", f"refs/heads/{branch}", "HEAD")
+        repository.git("symbolic-ref", "HEAD", f"refs/heads/{branch}")
+        assert reading.list(repository.request(), 0).branch == branch
+        known.wait()
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert [call.partition(" -- ")[2] for call in calls] == ["--web"]
 
 
 def test_a_state_is_named():

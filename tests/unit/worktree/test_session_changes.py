@@ -1,12 +1,15 @@
 """What changed since a session or a turn started, in real repositories."""
 
+import os
 from pathlib import Path
 
 import pytest
 from tests.repositories import TestRepository, contents, new_repository
 
 from callboard.errors import NotFound, ValidationError, WorktreeUnreadable
+from callboard.worktree import snapshots
 from callboard.worktree.changes import LineComment
+from callboard.worktree.snapshots import TurnStart
 
 
 @pytest.fixture
@@ -268,3 +271,62 @@ def test_variables_of_git_do_not_lead_elsewhere(
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF"):
         monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
     assert repository.changes().root == str(repository.root)
+
+
+def test_a_comment_on_a_removed_line_of_a_renamed_file(repository: TestRepository):
+    lines = [f"line {number}\n" for number in range(40)]
+    repository.write("old", "".join(lines))
+    repository.commit()
+    repository.start()
+    (repository.root / "old").unlink()
+    repository.write("new", "".join(lines[:20] + lines[21:]))
+    comments = [
+        LineComment("new", "old", 21, "Why?", "line 20"),
+        LineComment("new", "new", 21, "And this?", "line 21"),
+    ]
+    told = repository.reading().comments(repository.request(), comments)
+    assert [(one.line, one.outdated) for one in told.comments] == [(21, False), (21, False)]
+
+
+def test_a_file_that_is_no_longer_renamed_has_only_its_own_lines(repository: TestRepository):
+    repository.write("old", "line\n" * 30)
+    repository.commit()
+    repository.start()
+    (repository.root / "old").unlink()
+    repository.write("new", "something else\n")
+    assert repository.lines("new", old_path="old") == ["+something else"]
+
+
+def test_what_is_stored_already_takes_no_more_room(
+    repository: TestRepository, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(snapshots, "MOST_OF_SESSION", 300_000)
+    (repository.root / "data").write_bytes(os.urandom(100_000))
+    for turn in range(1, 6):
+        assert repository.start(turn * 2000, kind="turn") is not None
+    assert 100_000 < repository.store.marks("s1").size < 110_000
+
+
+def test_without_room_for_more_a_note_says_so(
+    repository: TestRepository, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(snapshots, "MOST_OF_SESSION", 1000)
+    (repository.root / "data").write_bytes(os.urandom(2000))
+    repository.start(2000, kind="turn")
+    assert repository.changes("turn").base.note is None
+    assert repository.start(4000, kind="turn") is None
+    base = repository.changes("turn").base
+    assert (base.at, base.note) == (
+        2000,
+        "There is no snapshot of the last turn, so this compares with an earlier one. It was not "
+        "possible: The snapshots of this session take too much room.",
+    )
+
+
+def test_a_snapshot_that_failed_is_not_taken_for_the_one_before(repository: TestRepository):
+    repository.start(2000, kind="turn")
+    later = TurnStart("s1", str(repository.root), 4000, "turn")
+    repository.store.miss(later, "git hung.", 4000)
+    assert "It was not possible: git hung." in (repository.changes("turn").base.note or "")
+    repository.start(6000, kind="turn")
+    assert repository.changes("turn").base.note is None

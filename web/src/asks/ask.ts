@@ -41,6 +41,7 @@ export interface Ask {
 
 /** A part of an agent that works on its own. */
 export interface Subagent {
+  readonly id: string
   readonly name: string
   readonly parent: string
 }
@@ -73,8 +74,9 @@ export function askOf(question: Pick<Interaction, 'type' | 'config'>): Ask | nul
 }
 
 function subagentOf(told: unknown): Subagent | null {
-  const { id, name, parent } = objectOf(told)
-  return textOf(id) === null ? null : { name: textOr(name, ''), parent: textOr(parent, '') }
+  const { id: given, name, parent } = objectOf(told)
+  const id = textOf(given)
+  return id === null ? null : { id, name: textOr(name, ''), parent: textOr(parent, '') }
 }
 
 /** The input that a person let the tool run with instead; null without one. */

@@ -48,7 +48,11 @@ export function PlateAsk({ plate, keys, last = null, isInPage = false }: Props) 
         <>
           <Question key={first.id} question={first} keys={keys} onRefused={setRefused} />
           {mayRead && !isInPage && (
-            <FoldedContext plateId={plate.plateId} moment={first.createdAt} />
+            <FoldedContext
+              plateId={plate.plateId}
+              moment={first.createdAt}
+              subagent={askOf(first)?.subagent?.id}
+            />
           )}
           {asked.length > 1 && (
             <p className="quiet">

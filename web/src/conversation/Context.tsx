@@ -5,6 +5,8 @@ interface Props {
   readonly plateId: string
   /** When it was asked. */
   readonly moment: string
+  /** The subagent that asks, if one does: what led to it is in its own conversation. */
+  readonly subagent?: string | undefined
 }
 
 // Reading conversations takes code that a question alone does not need.

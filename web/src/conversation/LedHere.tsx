@@ -13,24 +13,28 @@ interface Props {
   readonly plateId: string
   /** When it was asked. */
   readonly moment: string
+  /** The subagent that asks, if one does: what led to it is in its own conversation. */
+  readonly subagent?: string | undefined
 }
 
 const MOST = 5
 const QUIET: ReadonlySet<string> = new Set(['thinking', 'usage'])
 
 /** The last messages before a request, for those who may read them. */
-export function LedHere({ plateId, moment }: Props) {
+export function LedHere(props: Props) {
   const mayRead = useMayOperate()
-  return mayRead ? <Last plateId={plateId} moment={moment} /> : null
+  return mayRead ? <Last {...props} /> : null
 }
 
-function Last({ plateId, moment }: Props) {
-  const { items, isLoading, error, cursorOf } = useConversation(plateId, { live: false })
+function Last({ plateId, moment, subagent }: Props) {
+  const told = useConversation(plateId, { subagent, live: false })
+  const { items, isLoading, error, cursorOf } = told
   const [folds] = useState(() => new Map<string, boolean>())
-  const place = useMemo(() => ({ plateId, cursorOf }), [plateId, cursorOf])
+  const place = useMemo(() => ({ plateId, subagent, cursorOf }), [plateId, subagent, cursorOf])
   const shown = items
     .filter((item) => !QUIET.has(item.kind) && (item.at === null || item.at <= moment))
     .slice(-MOST)
+  if (error && subagent) return <Last plateId={plateId} moment={moment} />
   // The question stands by itself; where nothing can be read, nothing more is to be said here.
   if (error) return null
   return (

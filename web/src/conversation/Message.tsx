@@ -1,5 +1,5 @@
 import { type ConversationItem, useWorkflowClient } from '@callboard/react'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { memo, type ReactNode, useState } from 'react'
 import { copyAndSay, copyText } from '../parts/clipboard'
 import { ChevronIcon, CopyIcon, LinkIcon } from '../parts/icons'
@@ -43,7 +43,7 @@ export const Message = memo(function Message({ item: known, position, isLinked }
           {whole.error && <span className="quiet">{whole.error.message}</span>}
         </p>
       )}
-      <Actions item={item} />
+      <Actions item={item} read={whole.read} />
     </article>
   )
 })
@@ -52,8 +52,9 @@ export const Message = memo(function Message({ item: known, position, isLinked }
 function useWhole(item: ConversationItem) {
   const client = useWorkflowClient()
   const { plateId, subagent, cursorOf } = usePlace()
+  const queries = useQueryClient()
   const [isWanted, setWanted] = useState(false)
-  const { data, isLoading, error } = useQuery({
+  const query = queryOptions({
     queryKey: ['conversation-item', plateId, subagent ?? '', item.id],
     queryFn: ({ signal }) =>
       client.getConversationItem(
@@ -62,11 +63,12 @@ function useWhole(item: ConversationItem) {
         { cursor: cursorOf(item.id) ?? '', subagent },
         signal,
       ),
-    enabled: isWanted && item.cut,
     staleTime: Number.POSITIVE_INFINITY,
   })
-  const shown = data ?? item
-  return [shown, { load: () => setWanted(true), isLoading: isWanted && isLoading, error }] as const
+  const { data, isLoading, error } = useQuery({ ...query, enabled: isWanted && item.cut })
+  const load = () => setWanted(true)
+  const read = () => (item.cut ? queries.fetchQuery(query) : Promise.resolve(item))
+  return [data ?? item, { load, read, isLoading: isWanted && isLoading, error }] as const
 }
 
 function labelOf({ kind, tool }: ConversationItem): string {
@@ -140,7 +142,12 @@ function Folded({ id, title, brief, children }: FoldedProps) {
   )
 }
 
-function Actions({ item }: Pick<Props, 'item'>) {
+interface ActionsProps extends Pick<Props, 'item'> {
+  /** Gets all of the item. */
+  readonly read: () => Promise<ConversationItem>
+}
+
+function Actions({ item, read }: ActionsProps) {
   const { cursorOf, subagent } = usePlace()
   const { at, usage } = item
   const link = async () => {
@@ -148,16 +155,16 @@ function Actions({ item }: Pick<Props, 'item'>) {
     if (await copyText(address)) say(text.linked)
     else void copyAndSay(address)
   }
+  const copy = async () => {
+    const all = await read().catch(() => null)
+    if (all) await copyAndSay(copiedOf(all))
+    else if (await copyText(copiedOf(item))) say(text.copiedStart)
+  }
   const used = usage ? usageOf(usage) : ''
   return (
     <footer className="message__foot">
       <span className="message__actions">
-        <button
-          type="button"
-          aria-label={text.copy}
-          title={text.copy}
-          onClick={() => void copyAndSay(copiedOf(item))}
-        >
+        <button type="button" aria-label={text.copy} title={text.copy} onClick={() => void copy()}>
           <CopyIcon />
         </button>
         {subagent === undefined && (

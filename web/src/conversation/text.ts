@@ -44,6 +44,7 @@ export const text = {
   showAll: 'Show all of it',
   loadingAll: 'Loading all of it…',
   copy: 'Copy text',
+  copiedStart: 'Only the start of it could be copied.',
   link: 'Copy link',
   linked: 'Link copied to the clipboard.',
   usage: {

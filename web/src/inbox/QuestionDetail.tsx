@@ -72,7 +72,9 @@ export function QuestionDetail({ question, onNext, onHeld }: Props) {
         )}
         {wanted && !isAsked && <Outcome question={question} />}
         {wanted && !isAsked && <Brief wanted={wanted} />}
-        {ask?.plateId && isAsked && <Context plateId={ask.plateId} moment={question.createdAt} />}
+        {ask?.plateId && isAsked && (
+          <Context plateId={ask.plateId} moment={question.createdAt} subagent={ask.subagent?.id} />
+        )}
         <QuestionContext question={question} />
       </article>
     </ReadFirst>

@@ -429,6 +429,7 @@ export interface MessageQueuedPayload {
   readonly id: string
   readonly by?: string
   readonly via?: string
+  /** Empty for those who may not read messages to agents. */
   readonly text: string
   readonly when: 'now' | 'after_turn'
   /** Its place among the messages of its plate; lower ones are handed over first. */

@@ -5,7 +5,7 @@ import {
   type ConversationQuery,
   mergeConversation,
 } from '../client/conversation.js'
-import { isPassing } from '../client/errors.js'
+import { CallboardError, isPassing } from '../client/errors.js'
 import type { ConversationPage } from '../client/wire.js'
 
 /** What is known of a conversation. */
@@ -39,6 +39,8 @@ export interface ConversationOptions {
 
 const PAGE = 100
 const WAIT_MS = 20_000
+/** After how long a transcript is looked for that can no longer be read. */
+const AGAIN_MS = 3000
 // Strict Mode lets go and takes up again at once.
 const LINGER_MS = 250
 
@@ -145,8 +147,9 @@ export class ConversationFeed {
       const after = this.state.part?.after
       if (after === undefined || signal.aborted) return
       const page = await this.read({ after, wait: WAIT_MS }, signal)
-      if (!page) return
-      this.take(page, 'after', { error: null })
+      if (page) this.take(page, 'after', { error: null })
+      else if (isUnreadable(this.state.error)) await pause(AGAIN_MS, signal)
+      else return
     }
   }
 
@@ -204,6 +207,11 @@ export class ConversationFeed {
     this.state = next
     for (const listener of [...this.listeners]) listener()
   }
+}
+
+/** Whether a transcript is gone, or can't be read at the moment: it may be there again. */
+function isUnreadable(error: Error | null): boolean {
+  return error instanceof CallboardError && error.code === 'TRANSCRIPT_UNREADABLE'
 }
 
 /** Wait while the page is in the background: browsers open few connections to one server. */

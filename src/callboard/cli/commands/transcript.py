@@ -2,6 +2,7 @@
 
 import contextlib
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import click
@@ -109,7 +110,8 @@ async def _question(board: Board, typed: _Typed) -> Interaction:
 
 async def _show(board: Board, plate: Plate, typed: _Typed) -> None:
     conversation = AgentConversation(board, plate, typed.subagent)
-    printer = ConversationPrinter(Screen(), plate, typed.place, from_ms(board.clock.now_ms()))
+    full = partial(link, typed.place, plate, typed.subagent)
+    printer = ConversationPrinter(Screen(), plate, full, from_ms(board.clock.now_ms()))
     if typed.search is not None:
         return await _search(board, conversation, plate, typed)
     if typed.message is not None:
@@ -178,7 +180,7 @@ async def _search(
         when = "" if one.at is None else f", {ago(from_ms(one.at), now)}"
         screen.line((f"{one.kind}{when}", "faint"))
         screen.line(f"  {one_line(one.excerpt)}")
-        screen.line("    ", (typed.place.command("transcript", link(plate, one.id)), "command"))
+        screen.line("    ", (link(typed.place, plate, typed.subagent, one.id), "command"))
     if has_more:
         screen.line((f"These are the newest {MOST_FOUND}. Search for more words.", "faint"))
     return None

@@ -23,6 +23,7 @@ class MessageQueuedPayload(MessageByPerson):
     """Someone wrote a message, and it waits to be handed over."""
 
     text: str
+    """Empty for those who may not read messages to agents."""
     when: MessageTiming
     place: int
     """Its place among the messages of its plate; lower ones are handed over first."""

@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import Path, Query, Response
+from fastapi import Path, Query, Request, Response
 
 from callboard.board.hook_backlog import HookBacklog
 from callboard.board.hosts import Host
 from callboard.board.identity import limited
+from callboard.board.logged_conversations import without_conversation
 from callboard.board.plate import Plate
 from callboard.board.program_reports import report_of
 from callboard.board.replies import EventsPage, PlateList, Recorded, Stopped
@@ -15,6 +16,7 @@ from callboard.log.protocol import Portion
 from callboard.server import routing
 from callboard.server.access.identity import Identity
 from callboard.server.access.requirement import Answers, Reads, Reports
+from callboard.server.answer_rights import may_read_conversations
 from callboard.server.problems import reply
 from callboard.server.routes.common import Serving, failures, gives
 from callboard.server.routes.streams import LARGEST, MOST, After, shown
@@ -50,15 +52,21 @@ async def show_plate(serving: Serving, _: Reads, plate_id: PlatePath) -> Respons
 
 @router.get("/plates/{plate_id}/events", responses=gives(EventsPage) | failures(404))
 async def read_plate(
+    request: Request,
     serving: Serving,
-    _: Reads,
+    caller: Reads,
     plate_id: PlatePath,
     after: After = None,
     limit: Limit = MOST,
 ) -> Response:
-    """List what happened on a plate, with the payloads of its hooks."""
+    """List what happened on a plate, with the payloads of its hooks.
+
+    What agents that speak ACP said and did is left out without the scope `operate`.
+    """
     portion = Portion(min(limit, MOST), LARGEST)
     events = await serving.plates.events(plate_id, after or 0, portion)
+    if not await may_read_conversations(serving, request, caller):
+        events = [without_conversation(event) for event in events]
     return reply(await shown(serving, plate_id, events))
 
 

@@ -12,6 +12,7 @@ from callboard.events.status import ENDED
 from callboard.log.protocol import Portion
 from callboard.server import routing
 from callboard.server.access.requirement import Reads
+from callboard.server.answer_rights import may_read_conversations
 from callboard.server.event_stream import EventStream
 from callboard.server.problems import reply
 from callboard.server.routes.common import Serving, SessionPath, failures
@@ -124,16 +125,24 @@ async def shown(serving: Service, stream: str, events: Sequence[Event]) -> Event
     response_class=Response,
 )
 async def read_everything(
+    request: Request,
     serving: Serving,
     caller: Reads,
     returning: Returning,
     after: After = None,
 ) -> Response:
-    """Stream the events of all sessions, by global sequence; by default, from now on."""
+    """Stream the events of all sessions, by global sequence; by default, from now on.
+
+    What agents that speak ACP said and did is left out without the scope `operate`.
+    """
     if after is None and returning.position is None:
         after = await serving.board.log.last_sequence()
     place = returning.place(after)
     streams = serving.streams
-    reader = streams.outline(place) if caller.is_page else streams.everything(place)
+    if caller.is_page:
+        reader = streams.outline(place)
+    else:
+        reads_all = await may_read_conversations(serving, request, caller)
+        reader = streams.everything(place) if reads_all else streams.unsaid(place)
     await returning.compare(reader)
     return EventStream(reader)

@@ -7,7 +7,7 @@ log. A turn is folded as a whole, because what belongs to one message is in many
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object, as_text, as_whole, objects
@@ -20,19 +20,24 @@ from callboard.vendors.conversation import (
     ToolRun,
     ToolStatus,
 )
+from callboard.vendors.conversation_items import strings, texts
 from callboard.vendors.fields import word
 
 _STATUSES: Final[Mapping[str, ToolStatus]] = {"completed": "done", "failed": "failed"}
 _QUIET: Final = frozenset(
     {"available_commands_update", "config_option_update", "session_info_update", "usage_update"}
 )
+_SAID: Final = frozenset(
+    {"session", "prompt", "more", "update", "answered", "turn", "notice", "end"}
+)
 _MARKS: Final = {"completed": "x", "in_progress": "~"}
 _LONGEST_UNKNOWN: Final = 2_000
+_LONGEST_TEXT: Final = 1_000_000
+"""Characters of a message or a result. More of one is never shown."""
 _MOST_DOLLARS: Final = 10**6
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedItem:
+class PlacedItem(NamedTuple):
     """An item, and the positions of the first and the last event that it was made of."""
 
     item: ConversationItem
@@ -53,7 +58,8 @@ class _Run:
         self.facts.update({key: one for key, one in update.items() if key not in ("text", "added")})
         if "text" in update:
             self.text = as_text(update["text"])
-        self.text += as_text(update.get("added"))
+        if (added := as_text(update.get("added"))) and len(self.text) < _LONGEST_TEXT:
+            self.text += added
 
     @property
     def tool(self) -> ToolRun:
@@ -88,19 +94,49 @@ def begins_turn(payload: Object) -> bool:
     return payload.get("type") in ("prompt", "session") and payload.get("within") is not True
 
 
+def is_said(payload: Object) -> bool:
+    """Whether a payload is part of a conversation: those of other clients name a hook."""
+    return payload.get("type") in _SAID and "hook_event_name" not in payload
+
+
+def continues(payload: Object, last: Object) -> bool:
+    """Whether a payload may belong to the same item as those before it. last: the one before."""
+    kind, update = payload.get("type"), as_object(payload.get("update"))
+    if kind != "update":
+        return kind in ("more", "answered")
+    told, before = update.get("sessionUpdate"), as_object(last.get("update"))
+    return told == "tool_call_update" or (told in _TEXTS and told == before.get("sessionUpdate"))
+
+
 class ConversationFold:
     """The items of some turns, as they grow. The first event starts a turn, or is the first one."""
 
     def __init__(self) -> None:
-        self.items: dict[str, PlacedItem] = {}
+        self.size = 0
+        """Roughly how many characters the items have."""
+        self._items: dict[str, PlacedItem] = {}
         self._runs: dict[str, _Run] = {}
         self._open = ""
         """The id of the text that the next part may continue."""
+        self._parts: list[str] = []
+        """What continues that text and was not added yet: each time, all of it is copied."""
+        self._parts_size = 0
         self._part_of: tuple[str, Json] = "", None
         self._in_turn = False
         self._plan = ""
         self._model: str | None = None
-        self._folds: Mapping[str, Callable[[int, int, Object], None]] = {
+
+    def add(self, position: int, at_ms: int, payload: Object) -> None:
+        """Fold the next event."""
+        self._model = word(payload.get("model")) or self._model
+        read = self._reading(as_text(payload.get("type")))
+        if read is not None:
+            self.size += sum(map(len, strings(payload)))
+            read(position, at_ms, payload)
+
+    def _reading(self, kind: str) -> Callable[[int, int, Object], None] | None:
+        # Kept in the fold, it would refer to itself, and be freed late with all of its items.
+        return {
             "session": self._session,
             "prompt": self._prompt,
             "more": self._more,
@@ -109,14 +145,21 @@ class ConversationFold:
             "turn": self._turn,
             "notice": self._said,
             "end": self._end,
-        }
+        }.get(kind)
 
-    def add(self, position: int, at_ms: int, payload: Object) -> None:
-        """Fold the next event."""
-        self._model = word(payload.get("model")) or self._model
-        read = self._folds.get(as_text(payload.get("type")))
-        if read is not None:
-            read(position, at_ms, payload)
+    @property
+    def items(self) -> Mapping[str, PlacedItem]:
+        """The items by their ids, in order."""
+        self._add_parts()
+        return self._items
+
+    def forget(self, upto: int) -> None:
+        """Forget the items that ended by a position, but for those that may still grow."""
+        self._add_parts()
+        self._runs = {id: run for id, run in self._runs.items() if run.tool.status == "running"}
+        kept = {self._open, self._plan, *(run.id for run in self._runs.values())}
+        self._items = {id: one for id, one in self._items.items() if one.last > upto or id in kept}
+        self.size = sum(len(text) for one in self._items.values() for text in texts(one.item))
 
     # ------------------------------------------------------------------ payloads
 
@@ -139,7 +182,7 @@ class ConversationFold:
         self._open, self._part_of = item.id, ("prompt", None)
 
     def _more(self, position: int, at_ms: int, payload: Object) -> None:
-        if self._part_of[0] == "prompt" and self._open in self.items:
+        if self._part_of[0] == "prompt" and self._open in self._items:
             self._lengthen(position, as_text(payload.get("text")))
 
     def _update(self, position: int, at_ms: int, payload: Object) -> None:
@@ -210,12 +253,21 @@ class ConversationFold:
             text = as_text(inside.get("text")) or as_text(content.get("uri"))
             item = replace(item, text=text or as_text(inside.get("uri")) or f"({media})")
         self._place(item, position)
-        self._open = ""
+        self._close()
 
     def _lengthen(self, position: int, text: str) -> None:
-        known = self.items[self._open]
-        item = replace(known.item, text=known.item.text + text)
-        self.items[self._open] = PlacedItem(item, known.start, position)
+        known = self._items[self._open]
+        self._items[self._open] = known._replace(last=position)
+        if len(known.item.text) + self._parts_size < _LONGEST_TEXT:
+            self._parts.append(text)
+            self._parts_size += len(text)
+
+    def _add_parts(self) -> None:
+        if self._parts:
+            known = self._items[self._open]
+            item = replace(known.item, text="".join((known.item.text, *self._parts)))
+            self._items[self._open] = known._replace(item=item)
+            self._parts, self._parts_size = [], 0
 
     def _call(self, position: int, at_ms: int, update: Object) -> None:
         id = as_text(update.get("toolCallId"))
@@ -250,16 +302,22 @@ class ConversationFold:
 
     def _place(self, item: ConversationItem, position: int) -> None:
         """Show an item: a new one after all others, a known one where it is."""
-        known = self.items.get(item.id)
+        known = self._items.get(item.id)
         start = position if known is None else known.start
         at = item.at if known is None else known.item.at
-        self.items[item.id] = PlacedItem(replace(item, at=at), start, position)
+        self._items[item.id] = PlacedItem(replace(item, at=at), start, position)
         if known is None:
-            self._open = ""
+            self._close()
+
+    def _close(self) -> None:
+        """Nothing continues the open text anymore."""
+        self._add_parts()
+        self._open = ""
 
     def _end_turn(self) -> None:
         self._runs.clear()
-        self._open, self._plan, self._in_turn = "", "", False
+        self._close()
+        self._plan, self._in_turn = "", False
 
 
 _TEXTS: Final[Mapping[str, ConversationItem]] = {
