@@ -105,8 +105,10 @@ class _Part:
         if known is None:
             known = _Call(hour, usage)
         else:
-            # In the hour of its last record, in whichever order they are read.
-            known = _Call(max(known.hour, hour), _larger(known.usage, usage))
+            # In the hour of its first record: a client may repeat the last one hours later, when
+            # the call is already counted. Hours of records without a time are 0.
+            hours = [one for one in (known.hour, hour) if one]
+            known = _Call(min(hours, default=0), _larger(known.usage, usage))
         self._calls[key] = known
         if len(self._calls) > _OPEN_CALLS:
             _add(self._sums, self._calls.popitem(last=False)[1])

@@ -205,3 +205,25 @@ def test_a_client_that_says_a_call_cost_nothing_has_not_said_what_it_cost():
     reader = cast("ConversationReader", _Reader([item]))
     (one,) = SessionTally(lambda _: reader).count(LONG).totals
     assert one.cost is None
+
+
+def tokens(at: str, total: int) -> str:
+    """What Codex writes after a call, and again when its limits change."""
+    last = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+    info = {"last_token_usage": last, "total_token_usage": {"total_tokens": total}}
+    told = {"type": "token_count", "info": info}
+    return json.dumps({"timestamp": at, "type": "event_msg", "payload": told}) + "\n"
+
+
+def test_a_call_that_is_repeated_hours_later_stays_in_its_hour(tmp_path: Path):
+    file = tmp_path / "rollout-s.jsonl"
+    file.write_text(tokens("2025-11-17T10:50:00Z", 15), encoding="utf-8")
+    place = ConversationPlace("s", str(file), "/p", None)
+    counting = SessionTally(lambda _: conversation_reader("codex", place))
+    assert [one.hour for one in counting.count(LONG).totals] == [TEN]
+    with file.open("a", encoding="utf-8") as more:
+        more.write(tokens("2025-11-17T12:05:00Z", 15) + tokens("2025-11-17T12:06:00Z", 30))
+    expected = [(TEN, 1), (TEN + 2 * HOUR, 1)]
+    assert [(one.hour, one.calls) for one in counting.count(LONG).totals] == expected
+    again = SessionTally(lambda _: conversation_reader("codex", place))
+    assert [(one.hour, one.calls) for one in again.count(LONG).totals] == expected
