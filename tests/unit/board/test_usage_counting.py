@@ -145,6 +145,7 @@ def test_the_same_records_add_up_to_the_same_however_they_come(
         {},
         {"totals": "odd", "whole": 1},
         {"totals": [{"hour": -5, "model": 7, "inputTokens": "x", "cost": "y", "calls": -1}]},
+        {"totals": [{"hour": TEN, "cost": 0.0}, {"hour": TEN, "cost": 1e-10}]},
         {"totals": [{"hour": 10**30, "inputTokens": 10**30, "cost": 1e300}]},
     ],
 )
@@ -205,6 +206,24 @@ def test_a_client_that_says_a_call_cost_nothing_has_not_said_what_it_cost():
     reader = cast("ConversationReader", _Reader([item]))
     (one,) = SessionTally(lambda _: reader).count(LONG).totals
     assert one.cost is None
+
+
+def test_more_tokens_than_anything_can_use_are_not_counted():
+    item = ConversationItem("m1", TEN, "reply", "model", "hi", usage=TokenUsage("m", 10**15, 5))
+    (one,) = SessionTally(lambda _: cast("ConversationReader", _Reader([item]))).count(LONG).totals
+    assert (one.input_tokens, one.output_tokens) == (0, 5)
+
+
+def test_what_a_client_says_that_calls_cost_is_kept_when_it_says_nothing_of_others():
+    items = [
+        ConversationItem(
+            id, TEN, "reply", "model", "hi", usage=TokenUsage("m", 5, cost=cost, call=id)
+        )
+        for id, cost in (("m1", 0.25), ("m2", 0.0), ("m3", None))
+    ]
+    reader = cast("ConversationReader", _Reader(items))
+    (one,) = SessionTally(lambda _: reader).count(LONG).totals
+    assert (one.calls, one.cost) == (3, 0.25)
 
 
 def tokens(at: str, total: int) -> str:
