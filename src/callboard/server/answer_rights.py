@@ -42,7 +42,8 @@ async def check_answerer(
     """Refuse an answer that its sender isn't allowed to give."""
     await check_page(serving, caller, interaction_id)
     told = as_object(value)
-    more = next((key for key in _NEEDS_OPERATOR if told.get(key)), None)
+    # An empty input is an edited one, too.
+    more = next((key for key in _NEEDS_OPERATOR if told.get(key) not in (None, False)), None)
     if (
         more is not None
         and not allows(caller.scope, "operate")
