@@ -111,6 +111,8 @@ def accepted() -> Interaction:
         (Outcome("allowed", ran={**EDITED, "cwd": "/p"}), "delivered"),
         (Outcome("presumed"), "delivered"),
         (Outcome("allowed", ran=ASKED), "overruled"),
+        (Outcome("allowed", ran={**ASKED, "cwd": "/p"}), "overruled"),
+        (Outcome("allowed", ran={"command": "touch made"}), "overruled"),
         (Outcome("allowed", via="terminal"), "overruled"),
         (Outcome("denied", via="hook"), "overruled"),
         (Outcome("lost"), "lost"),
