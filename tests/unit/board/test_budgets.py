@@ -89,6 +89,30 @@ async def test_a_budget_that_is_raised_for_today_asks_again_when_that_is_spent(b
     assert again.options[1] == "Raise today's budget to $30.00"
 
 
+async def test_amounts_are_exact(board: Callboard):
+    await board.usage.set_budget(0.1)
+    for limit in ("0.20", "0.30"):
+        await spend(board, 0.1)
+        [asked] = await open_questions(board)
+        await board.answer(asked.id, f"Raise today's budget to ${limit}")
+    assert (await board.usage.budget()).limit == 0.3
+    await spend(board, 0.1)
+    assert len(await open_questions(board)) == 1
+
+
+async def test_with_wrong_prices_nothing_is_changed(
+    board: Callboard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    await board.usage.set_budget(10.0)
+    file = tmp_path / "prices.json"
+    file.write_text("{", encoding="utf-8")
+    with monkeypatch.context() as wrong:
+        wrong.setenv("CALLBOARD_PRICES", str(file))
+        with pytest.raises(ValidationError, match="it is not JSON"):
+            await board.usage.set_budget(None)
+    assert (await board.usage.budget()).daily == 10.0
+
+
 async def test_questions_that_no_longer_apply_are_withdrawn(board: Callboard):
     await board.usage.set_budget(10.0)
     await spend(board, 12.0)
