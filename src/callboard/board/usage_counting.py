@@ -90,7 +90,8 @@ class _Part:
     def _count(self, page: ConversationPage) -> None:
         for item in page.items:
             self._at = self._at if item.at is None else item.at
-            if item.tool is not None and item.tool.subagent is not None:
+            is_full = len(self.subagents) >= _MOST_PARTS
+            if item.tool is not None and item.tool.subagent is not None and not is_full:
                 self.subagents[item.tool.subagent] = None
             if item.usage is not None:
                 self._count_call(item, item.usage)
@@ -185,7 +186,11 @@ class SessionTally:
 
 
 def _add(sums: dict[tuple[int, str], _Sum], call: _Call) -> None:
-    sums.setdefault((call.hour, call.usage.model or ""), _Sum()).add(call.usage)
+    key = call.hour, call.usage.model or ""
+    if key not in sums and len(sums) >= MOST_TOTALS - 1:
+        # No client writes so many. They still count, but take no memory for each.
+        key = 0, ""
+    sums.setdefault(key, _Sum()).add(call.usage)
 
 
 def _counts(usage: TokenUsage) -> list[int]:

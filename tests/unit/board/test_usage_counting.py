@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callboard.board.usage_counting import SessionTally
-from callboard.board.usage_totals import HourTokens, SessionTokens
+from callboard.board.usage_totals import MOST_TOTALS, HourTokens, SessionTokens
 from callboard.errors import TranscriptUnreadable
 from callboard.vendors.conversation import (
     ConversationItem,
@@ -212,6 +212,16 @@ def test_more_tokens_than_anything_can_use_are_not_counted():
     item = ConversationItem("m1", TEN, "reply", "model", "hi", usage=TokenUsage("m", 10**15, 5))
     (one,) = SessionTally(lambda _: cast("ConversationReader", _Reader([item]))).count(LONG).totals
     assert (one.input_tokens, one.output_tokens) == (0, 5)
+
+
+def test_more_models_than_are_recorded_count_together():
+    items = [
+        ConversationItem(f"m{at}", TEN, "reply", "model", "hi", usage=TokenUsage(f"model-{at}", 5))
+        for at in range(3000)
+    ]
+    told = SessionTally(lambda _: cast("ConversationReader", _Reader(items))).count(LONG)
+    assert len(told.totals) == MOST_TOTALS
+    assert sum(one.input_tokens for one in told.totals) == 15_000
 
 
 def test_what_a_client_says_that_calls_cost_is_kept_when_it_says_nothing_of_others():
