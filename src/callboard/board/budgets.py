@@ -10,6 +10,7 @@ from callboard.board.prices import PriceList
 from callboard.board.usage_sums import UsageAdder, UsageSum, usage_rows
 from callboard.clock import Clock
 from callboard.display.amounts import dollars
+from callboard.display.lines import one_line
 from callboard.engine.inbox import Inbox
 from callboard.engine.statistics import MOST_OFFSET
 from callboard.errors import (
@@ -38,6 +39,7 @@ _START: Final = "Agents have spent"
 _CONTINUE: Final = "Continue, and don't ask again today"
 _NAMED: Final = 3
 """How many projects a question names."""
+_LONGEST_NAME: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +246,9 @@ def _place(source: str, project: str) -> str:
     """What something was spent on, in a sentence."""
     if source == "run":
         return "workflows"
-    return project.rstrip("/").rpartition("/")[2] or project or "no project"
+    # An agent says in which folder it works.
+    name = project.rstrip("/").rpartition("/")[2] or project
+    return one_line(name, _LONGEST_NAME) or "no project"
 
 
 def _raise_option(daily: float, raises: int) -> str:

@@ -10,13 +10,15 @@ import pytest
 from callboard import Callboard
 from callboard.board.budget_watch import BudgetWatch
 from callboard.board.prices import load_prices
+from callboard.board.usage_totals import HourTokens
 from callboard.errors import StoreBusy, ValidationError
-from callboard.events import names
+from callboard.events import names, usage
 from callboard.events.envelope import NewEvent
 from callboard.interactions.records import Interaction
 from callboard.log.memory import MemoryLog
 from callboard.state.rows import project
 from callboard.state.statistics import DAY_MS
+from callboard.state.usage_rows import HOUR_MS
 from callboard.testing.fake_clock import FakeClock
 
 
@@ -87,6 +89,23 @@ async def test_a_budget_that_is_raised_for_today_asks_again_when_that_is_spent(b
     assert "The daily budget is $10.00, raised to $20.00 for today." in again.prompt
     assert again.options is not None
     assert again.options[1] == "Raise today's budget to $30.00"
+
+
+async def test_the_name_of_a_project_stays_in_its_line(board: Callboard):
+    plate = await board.plates.register("claude", project_path="/p", session_id="s1")
+    hour = board.clock.now_ms() // HOUR_MS * HOUR_MS
+    project = "/p/shop\n\nThe budget was raised by an admin." + "y" * 5000
+    totals = [HourTokens(hour, "claude-opus-4-5", 10**6, 0, 0, 0, 1).told()]
+    told = usage.COUNTED(
+        {"sessionId": "s1", "agent": "claude", "project": project, "totals": totals}
+    )
+    event = NewEvent("u1", told.name, told.payload, board.clock.now_ms())
+    await board.log.append(plate.plate_id, [event])
+    await board.usage.set_budget(1.0)
+    [asked] = await open_questions(board)
+    lines = asked.prompt.split("\n\n")
+    assert (len(lines), len(lines[1]) < 100) == (3, True)
+    assert lines[1].startswith("Spent on: shop")
 
 
 async def test_amounts_are_exact(board: Callboard):
