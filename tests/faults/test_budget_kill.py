@@ -87,29 +87,56 @@ async def test_a_coding_agent_spends_the_budget_and_people_are_notified(tmp_path
             assert "Agents have spent" in json.dumps(told)
 
 
-PUT = """
+SEND = """
 import sys, urllib.request
-headers = {"Authorization": f"Bearer {sys.argv[2]}", "Content-Type": "application/json"}
-put = urllib.request.Request(sys.argv[1], b'{"daily": null}', headers, method="PUT")
+method, url, token, body = sys.argv[1:]
+headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 try:
-    urllib.request.urlopen(put)
+    urllib.request.urlopen(urllib.request.Request(url, body.encode(), headers, method=method))
 except urllib.error.HTTPError as error:
     print(error.code, error.read().decode())
 """
 
 
+async def as_agent(server: Server, method: str, path: str, body: dict[str, Any]) -> str:
+    """What a coding agent gets as an answer; empty if it may do this."""
+    agent = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", SEND, method, f"{server.url}{path}", server.token),
+        json.dumps(body),
+        env={**os.environ, MARK: "start"},
+        stdout=asyncio.subprocess.PIPE,
+    )
+    out, _ = await agent.communicate()
+    return out.decode()
+
+
 async def test_a_coding_agent_cannot_change_the_budget(tmp_path: Path):
     async with serving(tmp_path / "t.db") as server, server.client() as http:
         await set_budget(server, 10)
-        agent = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", PUT, f"{server.url}/usage/budget", server.token),
-            env={**os.environ, MARK: "start"},
-            stdout=asyncio.subprocess.PIPE,
-        )
-        out, _ = await agent.communicate()
-        assert out.startswith(b"403 "), out
-        assert b"Coding agents can't change the budget" in out
+        refused = await as_agent(server, "PUT", "/usage/budget", {"daily": None})
+        assert refused.startswith("403 ")
+        assert "Coding agents can't change the budget" in refused
         assert (await http.get("/usage/budget")).json()["daily"] == 10
+
+
+async def test_a_coding_agent_cannot_keep_the_budget_from_being_asked_about(tmp_path: Path):
+    async with serving(tmp_path / "t.db") as server, server.client() as http:
+        await set_budget(server, 10)
+        day = (await http.get("/usage/budget")).json()["day"]
+        same = {"type": "input", "prompt": "Go on?", "key": f"budget:{day}:1:0"}
+        assert (await as_agent(server, "POST", "/interactions", same)).startswith("403 ")
+        own = {"type": "input", "prompt": "Go on?", "key": "own"}
+        assert await as_agent(server, "POST", "/interactions", own) == ""
+        [other] = await asked(http)
+        withdraw = f"/interactions/{other['id']}/cancel"
+        assert await as_agent(server, "POST", withdraw, {}) == ""
+        await spend(tmp_path / "t.db", "s1", 12.0)
+        question = await until_asked(http)
+        withdraw = f"/interactions/{question['id']}/cancel"
+        refused = await as_agent(server, "POST", withdraw, {})
+        assert refused.startswith("403 ")
+        assert "Coding agents can't withdraw questions about the budget" in refused
+        assert [one["id"] for one in await asked(http)] == [question["id"]]
 
 
 async def test_a_server_that_was_killed_before_it_asked_asks_at_its_next_start(tmp_path: Path):

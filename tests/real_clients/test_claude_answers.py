@@ -63,31 +63,6 @@ async def test_a_permission_refused_on_the_board_with_a_word_to_the_model(
     assert found["response"] == {"approved": False, "message": "use mkdir instead"}
 
 
-async def test_a_command_and_a_file_edited_on_the_board_before_they_are_allowed(
-    claude: Claude, model: Model, board: Board
-):
-    model.scripts |= {"it": scenes.TOUCH, "write": scenes.WRITE}
-    async with asking(claude, board, "permission") as (terminal, asked):
-        edited = {**asked["config"]["toolInput"], "command": "touch made-otherwise"}
-        await board.answer(asked["id"], {"approved": True, "updatedInput": edited})
-        await terminal.shows("It is made.")
-        await board.plate(status="idle", interactionId=None)
-        found = await board.settled(asked["id"])
-        assert found["receipt"] == "delivered"
-        assert found["response"] == {"approved": True, "updatedInput": edited}
-        assert found["config"]["toolInput"]["command"] == "touch made"
-        await terminal.type("play:write")
-        asked = await board.asked("permission")
-        edited = {**asked["config"]["toolInput"], "content": "two\n"}
-        await board.answer(asked["id"], {"approved": True, "updatedInput": edited})
-        await terminal.shows("It is written.")
-        found = await board.settled(asked["id"])
-    assert found["receipt"] == "delivered"
-    assert not made(claude).exists()
-    assert made(claude).with_name("made-otherwise").exists()
-    assert made(claude).with_name("note").read_text() == "two\n"
-
-
 async def test_a_permission_given_in_the_terminal_first(claude: Claude, model: Model, board: Board):
     model.scripts["it"] = scenes.TOUCH
     async with asking(claude, board, "permission") as (terminal, asked):

@@ -98,6 +98,7 @@ async def test_claude_is_killed(claude: Claude, model: Model, board: Board, step
         found = await receipt(board, plate, "Be brief.", "queued", "delivered", "seen", "lost")
         await asyncio.sleep(6)
         found = await receipt(board, plate, "Be brief.", "queued", "delivered", "seen", "lost")
+        assert (found["status"] == "seen") == model.was_told("Be brief.")
         assert found["status"] != "lost" or found["note"]
         gate.set()
 

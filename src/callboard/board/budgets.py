@@ -10,6 +10,7 @@ from callboard.board.prices import PriceList
 from callboard.board.usage_sums import UsageAdder, UsageSum, usage_rows
 from callboard.clock import Clock
 from callboard.display.amounts import dollars
+from callboard.display.lines import one_line
 from callboard.engine.inbox import Inbox
 from callboard.engine.statistics import MOST_OFFSET
 from callboard.errors import (
@@ -32,11 +33,13 @@ from callboard.state.statistics import DAY_MS, Period
 MOST_DAILY: Final = 1_000_000.0
 """The largest budget, in US dollars a day."""
 _STREAM: Final = "budget:daily"
-_PREFIX: Final = "budget:"
+KEYS: Final = "budget:"
+"""What the keys of questions about the budget start with."""
 _START: Final = "Agents have spent"
 _CONTINUE: Final = "Continue, and don't ask again today"
 _NAMED: Final = 3
 """How many projects a question names."""
+_LONGEST_NAME: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ class Budgets:
             return _budget(setting, None, spent, day, None)
         asked = await self._asked(day, setting)
         is_open = asked.last is not None and asked.last.status == "pending"
-        limit = setting.daily * (1 + asked.raises)
+        limit = _limit(setting.daily, asked.raises)
         return _budget(setting, limit, spent, day, asked.last if is_open else None)
 
     async def set(self, daily: float | None, *, utc_offset: int = 0, by: By = None) -> DailyBudget:
@@ -111,6 +114,7 @@ class Budgets:
                 f"utc_offset must be from {-MOST_OFFSET} to {MOST_OFFSET} minutes.",
                 field="utc_offset",
             )
+        self._prices()  # What is returned needs them: better refused now than after the change.
         told = usage.BUDGET_SET({**authored(by), "daily": daily, "utcOffset": utc_offset})
         while True:
             head = await self._log.head(_STREAM)
@@ -136,12 +140,12 @@ class Budgets:
         if setting.daily is None:
             return
         asked, spent = await self._asked(day, setting), await self._spent(period)
-        if asked.last is None and (spent.cost or 0.0) >= setting.daily * (1 + asked.raises):
+        if asked.last is None and (spent.cost or 0.0) >= _limit(setting.daily, asked.raises):
             await self._ask(day, setting, asked.raises, period)
 
     async def _ask(self, day: str, setting: _Setting, raises: int, period: Period) -> None:
         daily, spent = setting.daily or 0.0, await self._spent(period)
-        cost, limit = spent.cost or 0.0, daily * (1 + raises)
+        cost, limit = spent.cost or 0.0, _limit(daily, raises)
         raised = f", raised to {dollars(limit)} for today" if raises else ""
         more = " Tokens without a known price are not included." if spent.unpriced_tokens else ""
         key = _key(day, setting.number, raises)
@@ -170,10 +174,7 @@ class Budgets:
         """Withdraw open questions of other days and of earlier budgets."""
         current = "" if setting.daily is None else _key(day, setting.number)
         for one in await self._people.find(status="pending", type="choice", q=_START):
-            key = as_text(as_object(as_object(one.config).get("budget")).get("key"))
-            # Other programs can ask questions that look like ours, but not with our ids.
-            is_ours = key.startswith(_PREFIX) and one.id == keyed_id("standalone", key)
-            if is_ours and not (current and key.startswith(current)):
+            if is_about_budget(one) and not (current and _key_of(one).startswith(current)):
                 with contextlib.suppress(ConflictError, NotFound):
                     await self._people.cancel(one.id, error="It no longer applies.")
 
@@ -212,6 +213,21 @@ def date_of(day: int) -> str:
     return datetime.fromtimestamp(day * DAY_MS / 1000, UTC).date().isoformat()
 
 
+def is_about_budget(asked: Interaction) -> bool:
+    """Whether the board asks this. Other questions can look like it, but don't have its id."""
+    key = _key_of(asked)
+    return key.startswith(KEYS) and asked.id == keyed_id("standalone", key)
+
+
+def _key_of(asked: Interaction) -> str:
+    return as_text(as_object(as_object(asked.config).get("budget")).get("key"))
+
+
+def _limit(daily: float, raises: int) -> float:
+    """At how much people are asked. As exact as costs are: 3 × 0.1 is a little more than 0.3."""
+    return round(daily * (1 + raises), 6)
+
+
 def _budget(
     setting: _Setting, limit: float | None, spent: UsageSum, day: str, asked: Interaction | None
 ) -> DailyBudget:
@@ -230,11 +246,13 @@ def _place(source: str, project: str) -> str:
     """What something was spent on, in a sentence."""
     if source == "run":
         return "workflows"
-    return project.rstrip("/").rpartition("/")[2] or project or "no project"
+    # An agent says in which folder it works.
+    name = project.rstrip("/").rpartition("/")[2] or project
+    return one_line(name, _LONGEST_NAME) or "no project"
 
 
 def _raise_option(daily: float, raises: int) -> str:
-    return f"Raise today's budget to {dollars(daily * (2 + raises))}"
+    return f"Raise today's budget to {dollars(_limit(daily, raises + 1))}"
 
 
 def _answer(asked: Interaction) -> Json:
@@ -243,7 +261,7 @@ def _answer(asked: Interaction) -> Json:
 
 def _key(day: str, setting: int, raises: int | None = None) -> str:
     """What identifies a question; without `raises`, the start of all of a day."""
-    return f"{_PREFIX}{day}:{setting}:{'' if raises is None else raises}"
+    return f"{KEYS}{day}:{setting}:{'' if raises is None else raises}"
 
 
 def _id(day: str, setting: int, raises: int) -> str:

@@ -339,7 +339,10 @@ def _count(tally: _Tally, event: Event) -> None:
 
 
 def _cost(known: HourTokens, cost: float | None) -> float | None:
-    """The cost of all calls; None if it isn't known of each."""
-    if cost is None or (known.calls and known.cost is None):
-        return None
-    return round((known.cost or 0.0) + cost, 9)
+    """The cost of all calls as far as the agent says; None if it says nothing.
+
+    What it doesn't say after one turn, it says after the next one.
+    """
+    if cost is None:
+        return known.cost
+    return round((known.cost or 0.0) + cost, 9) or None

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
@@ -21,6 +21,8 @@ VARIABLE: Final = "CALLBOARD_PRICES"
 
 _LARGEST: Final = 1_048_576
 _MOST_MODELS: Final = 5000
+_MOST_FOUND: Final = 5000
+"""Models whose prices are remembered."""
 _LONGEST: Final = 200
 _DEAREST: Final = 10**6
 _PER: Final = 1_000_000
@@ -65,9 +67,20 @@ class PriceList:
     date: str
     models: Sequence[ModelPrice]
     source: str = ""
+    _found: dict[str, ModelPrice | None] = field(
+        default_factory=dict[str, "ModelPrice | None"], compare=False, repr=False
+    )
 
     def of(self, model: str) -> ModelPrice | None:
         """The price of a model; None if it is unknown."""
+        # Reports ask for each of their rows, and matching a name with all patterns takes long.
+        if model not in self._found:
+            if len(self._found) >= _MOST_FOUND:
+                self._found.clear()
+            self._found[model] = self._match(model)
+        return self._found[model]
+
+    def _match(self, model: str) -> ModelPrice | None:
         # A provider may be part of the name: `anthropic/claude-…`, `us.anthropic.claude-…`.
         names = dict.fromkeys((model, model.rpartition("/")[2], model.rpartition("anthropic.")[2]))
         return next(
@@ -186,19 +199,14 @@ def with_costs(
         known = prices()
     except ValidationError:
         return [*items]
-    found: dict[str | None, ModelPrice | None] = {}
-    return [_with_cost(one, known, found) for one in items]
+    return [_with_cost(one, known) for one in items]
 
 
-def _with_cost(
-    item: ConversationItem, prices: PriceList, found: dict[str | None, ModelPrice | None]
-) -> ConversationItem:
+def _with_cost(item: ConversationItem, prices: PriceList) -> ConversationItem:
     usage = item.usage
     if usage is None or usage.cost:
         return item
-    if usage.model not in found:
-        found[usage.model] = prices.of(usage.model or "")
-    price = found[usage.model]
+    price = prices.of(usage.model or "")
     cost = None if price is None else round(price.cost(_counts(usage)), 6)
     return replace(item, usage=replace(usage, cost=cost))
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from callboard.board.usage_totals import MOST_TOTALS, HourTokens, SessionTokens
 from callboard.errors import TranscriptUnreadable
-from callboard.state.usage_rows import HOUR_MS
+from callboard.state.usage_rows import HOUR_MS, count_of
 from callboard.vendors.conversation import (
     MOST_ITEMS,
     ConversationItem,
@@ -34,24 +34,20 @@ class _Call:
 
 @dataclass(slots=True)
 class _Sum:
-    """What one model did in one hour. priced: how many calls the client put a price on."""
+    """What one model did in one hour. cost: 0 if the client put a price on none of its calls."""
 
     counts: list[int] = field(default_factory=lambda: [0, 0, 0, 0, 0])
     calls: int = 0
-    priced: int = 0
     cost: float = 0.0
 
     def add(self, usage: TokenUsage) -> None:
         """Add one call."""
         self.counts = [sum(both) for both in zip(self.counts, _counts(usage), strict=True)]
         self.calls += 1
-        # Clients say 0 where they don't know a price, or where a subscription pays.
-        if usage.cost:
-            self.priced += 1
-            self.cost += usage.cost
+        self.cost += usage.cost or 0.0
 
     def copy(self) -> "_Sum":
-        return _Sum(list(self.counts), self.calls, self.priced, self.cost)
+        return _Sum(list(self.counts), self.calls, self.cost)
 
 
 class _Part:
@@ -94,7 +90,8 @@ class _Part:
     def _count(self, page: ConversationPage) -> None:
         for item in page.items:
             self._at = self._at if item.at is None else item.at
-            if item.tool is not None and item.tool.subagent is not None:
+            is_full = len(self.subagents) >= _MOST_PARTS
+            if item.tool is not None and item.tool.subagent is not None and not is_full:
                 self.subagents[item.tool.subagent] = None
             if item.usage is not None:
                 self._count_call(item, item.usage)
@@ -105,8 +102,10 @@ class _Part:
         if known is None:
             known = _Call(hour, usage)
         else:
-            # In the hour of its last record, in whichever order they are read.
-            known = _Call(max(known.hour, hour), _larger(known.usage, usage))
+            # In the hour of its first record: a client may repeat the last one hours later, when
+            # the call is already counted. Hours of records without a time are 0.
+            hours = [one for one in (known.hour, hour) if one]
+            known = _Call(min(hours, default=0), _larger(known.usage, usage))
         self._calls[key] = known
         if len(self._calls) > _OPEN_CALLS:
             _add(self._sums, self._calls.popitem(last=False)[1])
@@ -120,7 +119,6 @@ class _Part:
             known = sums.setdefault(key, _Sum())
             known.counts = [sum(both) for both in zip(known.counts, one.counts, strict=True)]
             known.calls += one.calls
-            known.priced += one.priced
             known.cost += one.cost
 
 
@@ -176,17 +174,23 @@ class SessionTally:
             HourTokens(
                 hour,
                 model,
-                *one.counts[:4],
+                # As they are stored: what isn't would look new after each turn.
+                *map(count_of, one.counts[:4]),
                 calls=one.calls,
-                cost=round(one.cost, 9) if one.priced == one.calls else None,
-                long_cache_write_tokens=one.counts[4],
+                # Clients say 0 where they don't know a price, or where a subscription pays.
+                cost=round(one.cost, 9) or None,
+                long_cache_write_tokens=count_of(one.counts[4]),
             )
             for (hour, model), one in sorted(sums.items())
         ][-MOST_TOTALS:]
 
 
 def _add(sums: dict[tuple[int, str], _Sum], call: _Call) -> None:
-    sums.setdefault((call.hour, call.usage.model or ""), _Sum()).add(call.usage)
+    key = call.hour, call.usage.model or ""
+    if key not in sums and len(sums) >= MOST_TOTALS - 1:
+        # No client writes so many. They still count, but take no memory for each.
+        key = 0, ""
+    sums.setdefault(key, _Sum()).add(call.usage)
 
 
 def _counts(usage: TokenUsage) -> list[int]:

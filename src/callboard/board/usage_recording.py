@@ -212,7 +212,7 @@ def _most(known: HourTokens | None, counted: HourTokens) -> HourTokens:
     """What was used stays used, although a transcript may have been cut or rewritten since."""
     if known is None:
         return counted
-    cost = counted.cost
+    costs = [one for one in (known.cost, counted.cost) if one is not None]
     return HourTokens(
         counted.hour,
         counted.model,
@@ -221,6 +221,6 @@ def _most(known: HourTokens | None, counted: HourTokens) -> HourTokens:
         max(known.cache_read_tokens, counted.cache_read_tokens),
         max(known.cache_write_tokens, counted.cache_write_tokens),
         max(known.calls, counted.calls),
-        None if cost is None else max(known.cost or 0.0, cost),
+        max(costs, default=None),
         max(known.long_cache_write_tokens, counted.long_cache_write_tokens),
     )

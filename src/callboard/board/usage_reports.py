@@ -1,5 +1,6 @@
 """What agents have used: tokens and money, by day, agent, project, plate, model and workflow."""
 
+import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -121,6 +122,44 @@ class _Group:
     parts: dict[str, UsageAdder] = field(default_factory=dict[str, UsageAdder])
 
 
+@dataclass(frozen=True, slots=True)
+class _Grouping:
+    """Adds up rows of the view in groups. named: the key and the label of a group, by its value."""
+
+    by: UsageGroup
+    split: UsageSplit | None
+    prices: PriceList
+    period: Period
+    named: Callable[[str | int], tuple[str, str]]
+
+    def total(self, rows: Sequence[Row]) -> UsageSum:
+        """All of them together."""
+        total = UsageAdder()
+        for row in rows:
+            total.add(row, self.prices)
+        return total.sum()
+
+    def of(self, rows: Sequence[Row]) -> list[UsageRow]:
+        """The groups: days in order, anything else by size."""
+        groups: dict[tuple[str, str], _Group] = {}
+        if self.by == "day":
+            dates = (date_of(day) for day in range(self.period.first, self.period.last + 1))
+            groups = {(date, date): _Group() for date in dates}
+        for row in rows:
+            group = groups.setdefault(self.named(row[_COLUMNS[self.by]]), _Group())
+            group.whole.add(row, self.prices)
+            if self.split is not None:
+                part = group.parts.setdefault(row[self.split], UsageAdder())
+                part.add(row, self.prices)
+        found = [
+            UsageRow(key, label, one.whole.sum(), _parts(self.split, one.parts))
+            for (key, label), one in groups.items()
+        ]
+        if self.by == "day":
+            return found
+        return sorted(found, key=_size, reverse=True)[:_MOST_ROWS]
+
+
 class UsageReports:
     """Answers from the view `token_usage`. prices: read when they are needed."""
 
@@ -152,16 +191,17 @@ class UsageReports:
         columns = [_COLUMNS[by], *([] if split is None else [split])]
         where = where_given(source=_SOURCES.get(by), stream=stream)
         rows = await usage_rows(self._log, period, columns, where)
-        total = UsageAdder()
-        for row in rows:
-            total.add(row, prices)
+        named = await self._names(by, {str(row[_COLUMNS[by]]) for row in rows})
+        grouping = _Grouping(by, split, prices, period, named)
+        # In a thread, because there can be many rows.
+        found, total = await asyncio.to_thread(lambda: (grouping.of(rows), grouping.total(rows)))
         unpriced = {row["model"] for row in rows if not row["reported"]}
         return UsageReport(
             period.since_ms,
             days,
             by,
-            await self._grouped(by, split, rows, prices, period),
-            total.sum(),
+            found,
+            total,
             sum(row["count"] for row in rows) >= MOST_COUNTED,
             prices.date,
             prices.source,
@@ -179,33 +219,6 @@ class UsageReports:
     ) -> DailyBudget:
         """Ask people once a day when this much was spent; None for no budget. It stops nothing."""
         return await self.budgets.set(daily, utc_offset=utc_offset, by=by)
-
-    async def _grouped(
-        self,
-        by: UsageGroup,
-        split: UsageSplit | None,
-        rows: Sequence[Row],
-        prices: PriceList,
-        period: Period,
-    ) -> list[UsageRow]:
-        column = _COLUMNS[by]
-        named = await self._names(by, {str(row[column]) for row in rows})
-        groups: dict[tuple[str, str], _Group] = {}
-        if by == "day":
-            dates = (date_of(day) for day in range(period.first, period.last + 1))
-            groups = {(date, date): _Group() for date in dates}
-        for row in rows:
-            group = groups.setdefault(named(row[column]), _Group())
-            group.whole.add(row, prices)
-            if split is not None:
-                group.parts.setdefault(row[split], UsageAdder()).add(row, prices)
-        found = [
-            UsageRow(key, label, one.whole.sum(), _parts(split, one.parts))
-            for (key, label), one in groups.items()
-        ]
-        if by == "day":
-            return found
-        return sorted(found, key=_size, reverse=True)[:_MOST_ROWS]
 
     async def _uncounted(self) -> list[str]:
         """Machines with a relay that may not read transcripts."""

@@ -42,7 +42,7 @@ class UsageSum(Shape):
 
 @dataclass(slots=True)
 class UsageAdder:
-    """Adds up rows of `token_usage`, each of one model, of which all or none have a cost."""
+    """Adds up rows of `token_usage`, each of one model, with or without a reported cost."""
 
     _counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTS, 0))
     _calls: int = 0

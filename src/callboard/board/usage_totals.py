@@ -20,7 +20,7 @@ class HourTokens(Shape):
     """The tokens of one model in one hour. hour: when it starts, in milliseconds since 1970.
 
     long_cache_write_tokens: those of cache_write_tokens that the provider keeps for an hour.
-    cost: in US dollars, if the client says what each call cost.
+    cost: in US dollars, if the client says what calls cost. Those without a price were free.
     """
 
     hour: int
@@ -77,6 +77,6 @@ def _hour(told: Object) -> HourTokens:
         count_of(told.get("cacheReadTokens")),
         count_of(told.get("cacheWriteTokens")),
         count_of(told.get("calls")),
-        round(float(cost), 9) if known and isinstance(cost, int | float) else None,
+        (round(float(cost), 9) or None) if known and isinstance(cost, int | float) else None,
         count_of(told.get("longCacheWriteTokens")),
     )

@@ -33,9 +33,14 @@ def edited_input(config: Object | None, given: object) -> dict[str, Json] | None
     edited = as_json(given, _FIELD)
     if not is_object(edited):
         raise AnswerInvalid(f"{_FIELD} must be an object.", field=_FIELD)
+    original = as_object(known.get("toolInput"))
+    if not edited and original:
+        # Claude Code takes an empty input for none, and runs what was asked.
+        raise AnswerInvalid(
+            f"{_FIELD} must not be empty: the agent would run its own input.", field=_FIELD
+        )
     if len(dump_json(edited)) > LARGEST:
         raise AnswerInvalid(f"{_FIELD} must not be larger than {LARGEST // 1024} KB.", field=_FIELD)
-    original = as_object(known.get("toolInput"))
     for key, value in edited.items():
         _check_type(key, value, original)
     return None if edited == original else dict(edited)

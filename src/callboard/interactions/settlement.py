@@ -13,7 +13,7 @@ from typing import Final, NotRequired
 from callboard.events import names
 from callboard.events.authors import Author, authored
 from callboard.events.event_name import Entry
-from callboard.events.json_values import Object, is_mapping
+from callboard.events.json_values import Object, as_object, is_mapping
 from callboard.events.payloads.people import Answered, InputReceivedPayload, Receipt
 from callboard.events.payloads.plates import OutcomeKind
 from callboard.events.payloads.workflow import Authored
@@ -119,10 +119,22 @@ def agrees(type: str, accepted: Object, outcome: Outcome) -> bool:
 
 
 def _ran_original(asked: Interaction, outcome: Outcome) -> bool:
-    """Whether the tool ran as the agent wanted, although the answer has an edited input."""
-    if edited_of(asked.accepted) is None or outcome.ran is None:
+    """Whether the tool ran as the agent wanted, although the answer has an edited input.
+
+    Only what was edited tells: the client may add to the input or leave some of it out.
+    """
+    edited = edited_of(asked.accepted)
+    if edited is None or outcome.ran is None:
         return False
-    return outcome.ran == original_input(asked.config)
+    ran, original = as_object(outcome.ran), as_object(original_input(asked.config))
+    changed = [
+        key
+        for key in {**original, **edited}
+        if (key in edited, edited.get(key)) != (key in original, original.get(key))
+    ]
+    return all(
+        (key in ran, ran.get(key)) == (key in original, original.get(key)) for key in changed
+    )
 
 
 def _response(type: str, outcome: Outcome) -> RulingResponse | Answers | None:

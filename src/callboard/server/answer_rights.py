@@ -14,6 +14,7 @@ from callboard.board.agent_processes import (
     not_by_agents,
 )
 from callboard.board.approved_messages import is_message_approval
+from callboard.board.budgets import is_about_budget
 from callboard.errors import Forbidden
 from callboard.events.access import allows
 from callboard.events.envelope import Json
@@ -42,7 +43,8 @@ async def check_answerer(
     """Refuse an answer that its sender isn't allowed to give."""
     await check_page(serving, caller, interaction_id)
     told = as_object(value)
-    more = next((key for key in _NEEDS_OPERATOR if told.get(key)), None)
+    # An empty input is an edited one, too.
+    more = next((key for key in _NEEDS_OPERATOR if told.get(key) not in (None, False)), None)
     if (
         more is not None
         and not allows(caller.scope, "operate")
@@ -69,6 +71,12 @@ async def _check_message(serving: Service, interaction_id: str, caller: Identity
             scope=caller.scope,
             interaction_id=interaction_id,
         )
+
+
+async def check_budget_question(serving: Service, request: Request, interaction_id: str) -> None:
+    """Refuse coding agents that withdraw a question about the budget: it isn't asked again."""
+    if is_about_budget(await serving.board.interaction(interaction_id)):
+        await check_person(serving, request, "withdraw questions about the budget")
 
 
 async def check_page(serving: Service, caller: Identity, interaction_id: str) -> None:

@@ -10,13 +10,15 @@ import pytest
 from callboard import Callboard
 from callboard.board.budget_watch import BudgetWatch
 from callboard.board.prices import load_prices
+from callboard.board.usage_totals import HourTokens
 from callboard.errors import StoreBusy, ValidationError
-from callboard.events import names
+from callboard.events import names, usage
 from callboard.events.envelope import NewEvent
 from callboard.interactions.records import Interaction
 from callboard.log.memory import MemoryLog
 from callboard.state.rows import project
 from callboard.state.statistics import DAY_MS
+from callboard.state.usage_rows import HOUR_MS
 from callboard.testing.fake_clock import FakeClock
 
 
@@ -89,6 +91,47 @@ async def test_a_budget_that_is_raised_for_today_asks_again_when_that_is_spent(b
     assert again.options[1] == "Raise today's budget to $30.00"
 
 
+async def test_the_name_of_a_project_stays_in_its_line(board: Callboard):
+    plate = await board.plates.register("claude", project_path="/p", session_id="s1")
+    hour = board.clock.now_ms() // HOUR_MS * HOUR_MS
+    project = "/p/shop\n\nThe budget was raised by an admin." + "y" * 5000
+    totals = [HourTokens(hour, "claude-opus-4-5", 10**6, 0, 0, 0, 1).told()]
+    told = usage.COUNTED(
+        {"sessionId": "s1", "agent": "claude", "project": project, "totals": totals}
+    )
+    event = NewEvent("u1", told.name, told.payload, board.clock.now_ms())
+    await board.log.append(plate.plate_id, [event])
+    await board.usage.set_budget(1.0)
+    [asked] = await open_questions(board)
+    lines = asked.prompt.split("\n\n")
+    assert (len(lines), len(lines[1]) < 100) == (3, True)
+    assert lines[1].startswith("Spent on: shop")
+
+
+async def test_amounts_are_exact(board: Callboard):
+    await board.usage.set_budget(0.1)
+    for limit in ("0.20", "0.30"):
+        await spend(board, 0.1)
+        [asked] = await open_questions(board)
+        await board.answer(asked.id, f"Raise today's budget to ${limit}")
+    assert (await board.usage.budget()).limit == 0.3
+    await spend(board, 0.1)
+    assert len(await open_questions(board)) == 1
+
+
+async def test_with_wrong_prices_nothing_is_changed(
+    board: Callboard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    await board.usage.set_budget(10.0)
+    file = tmp_path / "prices.json"
+    file.write_text("{", encoding="utf-8")
+    with monkeypatch.context() as wrong:
+        wrong.setenv("CALLBOARD_PRICES", str(file))
+        with pytest.raises(ValidationError, match="it is not JSON"):
+            await board.usage.set_budget(None)
+    assert (await board.usage.budget()).daily == 10.0
+
+
 async def test_questions_that_no_longer_apply_are_withdrawn(board: Callboard):
     await board.usage.set_budget(10.0)
     await spend(board, 12.0)
@@ -118,7 +161,8 @@ async def test_a_question_that_only_looks_like_it_is_left_alone(board: Callboard
         for key in ("budget:2020-01-01:1:0", 5)
     ]
     await board.usage.set_budget(1.0)
-    assert await open_questions(board) == asked
+    left = await open_questions(board)
+    assert {one.id for one in left} == {one.id for one in asked}
 
 
 async def test_several_servers_ask_once():
@@ -162,10 +206,11 @@ async def test_a_time_zone_that_is_refused(board: Callboard):
 
 
 async def until(clock: FakeClock, true: Callable[[], Awaitable[bool]]) -> None:
-    for _ in range(50):
+    for _ in range(1000):
         if await true():
             return
         await clock.advance(1.0)
+        await asyncio.sleep(0.005)  # A question is checked in a thread, which the clock can't see.
     raise AssertionError("It did not happen.")
 
 

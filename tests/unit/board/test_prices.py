@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from callboard.board.prices import PriceList, load_prices, with_costs
+from callboard.board.prices import ModelPrice, PriceList, load_prices, with_costs
 from callboard.errors import ValidationError
 from callboard.vendors.conversation import ConversationItem, TokenUsage
 
@@ -106,6 +106,20 @@ def test_a_file_that_is_changed_is_read_again(tmp_path: Path):
     file.write_text(json.dumps({**PRICES, "models": []}), encoding="utf-8")
     assert before is not None
     assert load_prices(file).of("plain") is None
+
+
+def test_a_model_is_matched_with_the_patterns_once(monkeypatch: pytest.MonkeyPatch):
+    matched = list[str]()
+
+    def matches(name: str, pattern: str) -> bool:
+        matched.append(name)
+        return name == pattern
+
+    monkeypatch.setattr("callboard.board.prices.fnmatchcase", matches)
+    known = PriceList("2026-01-31", [ModelPrice("m", 1, 1, 1, 1, 1)])
+    assert [known.of(model) for model in ("other",) * 3] == [None] * 3
+    assert [known.of("m") for _ in range(3)] == [known.models[0]] * 3
+    assert matched == ["other", "m"]
 
 
 # ---------------------------------------------------------------------- messages

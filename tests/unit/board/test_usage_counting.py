@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callboard.board.usage_counting import SessionTally
-from callboard.board.usage_totals import HourTokens, SessionTokens
+from callboard.board.usage_totals import MOST_TOTALS, HourTokens, SessionTokens
 from callboard.errors import TranscriptUnreadable
 from callboard.vendors.conversation import (
     ConversationItem,
@@ -145,6 +145,7 @@ def test_the_same_records_add_up_to_the_same_however_they_come(
         {},
         {"totals": "odd", "whole": 1},
         {"totals": [{"hour": -5, "model": 7, "inputTokens": "x", "cost": "y", "calls": -1}]},
+        {"totals": [{"hour": TEN, "cost": 0.0}, {"hour": TEN, "cost": 1e-10}]},
         {"totals": [{"hour": 10**30, "inputTokens": 10**30, "cost": 1e300}]},
     ],
 )
@@ -205,3 +206,53 @@ def test_a_client_that_says_a_call_cost_nothing_has_not_said_what_it_cost():
     reader = cast("ConversationReader", _Reader([item]))
     (one,) = SessionTally(lambda _: reader).count(LONG).totals
     assert one.cost is None
+
+
+def test_more_tokens_than_anything_can_use_are_not_counted():
+    item = ConversationItem("m1", TEN, "reply", "model", "hi", usage=TokenUsage("m", 10**15, 5))
+    (one,) = SessionTally(lambda _: cast("ConversationReader", _Reader([item]))).count(LONG).totals
+    assert (one.input_tokens, one.output_tokens) == (0, 5)
+
+
+def test_more_models_than_are_recorded_count_together():
+    items = [
+        ConversationItem(f"m{at}", TEN, "reply", "model", "hi", usage=TokenUsage(f"model-{at}", 5))
+        for at in range(3000)
+    ]
+    told = SessionTally(lambda _: cast("ConversationReader", _Reader(items))).count(LONG)
+    assert len(told.totals) == MOST_TOTALS
+    assert sum(one.input_tokens for one in told.totals) == 15_000
+
+
+def test_what_a_client_says_that_calls_cost_is_kept_when_it_says_nothing_of_others():
+    items = [
+        ConversationItem(
+            id, TEN, "reply", "model", "hi", usage=TokenUsage("m", 5, cost=cost, call=id)
+        )
+        for id, cost in (("m1", 0.25), ("m2", 0.0), ("m3", None))
+    ]
+    reader = cast("ConversationReader", _Reader(items))
+    (one,) = SessionTally(lambda _: reader).count(LONG).totals
+    assert (one.calls, one.cost) == (3, 0.25)
+
+
+def tokens(at: str, total: int) -> str:
+    """What Codex writes after a call, and again when its limits change."""
+    last = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+    info = {"last_token_usage": last, "total_token_usage": {"total_tokens": total}}
+    told = {"type": "token_count", "info": info}
+    return json.dumps({"timestamp": at, "type": "event_msg", "payload": told}) + "\n"
+
+
+def test_a_call_that_is_repeated_hours_later_stays_in_its_hour(tmp_path: Path):
+    file = tmp_path / "rollout-s.jsonl"
+    file.write_text(tokens("2025-11-17T10:50:00Z", 15), encoding="utf-8")
+    place = ConversationPlace("s", str(file), "/p", None)
+    counting = SessionTally(lambda _: conversation_reader("codex", place))
+    assert [one.hour for one in counting.count(LONG).totals] == [TEN]
+    with file.open("a", encoding="utf-8") as more:
+        more.write(tokens("2025-11-17T12:05:00Z", 15) + tokens("2025-11-17T12:06:00Z", 30))
+    expected = [(TEN, 1), (TEN + 2 * HOUR, 1)]
+    assert [(one.hour, one.calls) for one in counting.count(LONG).totals] == expected
+    again = SessionTally(lambda _: conversation_reader("codex", place))
+    assert [(one.hour, one.calls) for one in again.count(LONG).totals] == expected

@@ -11,7 +11,7 @@ from callboard.board.usage_totals import HourTokens, SessionTokens
 from callboard.events import usage
 from callboard.events.json_values import as_list
 from callboard.events.rows import Query
-from callboard.state.usage_rows import HOUR_MS
+from callboard.state.usage_rows import HOUR_MS, NANOS
 
 
 class _Transcripts:
@@ -75,6 +75,15 @@ async def test_what_was_used_stays_used_when_a_transcript_is_cut(recording: _Rec
     (row,) = await recording.board.log.rows(Query("token_usage"))
     assert (row["input_tokens"], row["output_tokens"], row["calls"]) == (100, 60, 9)
     assert await recording.count(plate.plate_id) == [1, 1]
+
+
+async def test_what_was_spent_stays_spent_when_a_later_call_has_no_price(recording: _Recording):
+    plate = await recording.board.plates.register("opencode", project_path="/p", session_id="s1")
+    await recording.count(plate.plate_id, HourTokens(HOUR_MS, "grok", 10, 5, 0, 0, 1, 3.0))
+    later = HourTokens(HOUR_MS, "grok", 20, 10, 0, 0, 2)
+    assert await recording.count(plate.plate_id, later) == [1, 1]
+    (row,) = await recording.board.log.rows(Query("token_usage"))
+    assert (row["calls"], row["reported"], row["cost"]) == (2, 1, 3 * NANOS)
 
 
 async def test_what_has_no_time_counts_in_the_hour_in_which_it_started(recording: _Recording):

@@ -62,6 +62,7 @@ def test_the_type_of_a_key_stays(key: str, value: Any, wanted: str):
     [
         ("touch", CONFIG, "must be an object"),
         ([], CONFIG, "must be an object"),
+        ({}, CONFIG, "must not be empty"),
         ({"command": "x" * 200_000}, CONFIG, "larger than 128 KB"),
         ({"command": "\ud800"}, CONFIG, "cannot be recorded"),
         (EDITED, {"toolInput": ASKED}, "can't run an edited call"),
@@ -72,6 +73,10 @@ def test_what_is_no_input_is_refused(given: Any, config: Any, says: str):
     with pytest.raises(Exception, match=says) as refused:
         answered(given, config)
     assert getattr(refused.value, "context", {})["field"] == "value.updatedInput"
+
+
+def test_an_input_without_members_stays_as_it_is():
+    assert answered({}, {**CONFIG, "toolInput": {}}) == YES
 
 
 @pytest.mark.parametrize("more", [{"approved": False}, {"always": True}])
@@ -111,6 +116,8 @@ def accepted() -> Interaction:
         (Outcome("allowed", ran={**EDITED, "cwd": "/p"}), "delivered"),
         (Outcome("presumed"), "delivered"),
         (Outcome("allowed", ran=ASKED), "overruled"),
+        (Outcome("allowed", ran={**ASKED, "cwd": "/p"}), "overruled"),
+        (Outcome("allowed", ran={"command": "touch made"}), "overruled"),
         (Outcome("allowed", via="terminal"), "overruled"),
         (Outcome("denied", via="hook"), "overruled"),
         (Outcome("lost"), "lost"),

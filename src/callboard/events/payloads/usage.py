@@ -24,7 +24,7 @@ class CountedTokens(TypedDict):
     calls: int
     """How often the model was called."""
     cost: NotRequired[float]
-    """In US dollars, if the client says what each call cost."""
+    """In US dollars, if the client says what calls cost."""
 
 
 class UsageCountedPayload(TypedDict):

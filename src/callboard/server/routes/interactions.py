@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 from fastapi import Query, Request, Response
 
+from callboard.board.budgets import KEYS
 from callboard.engine.question_search import InteractionPage, SoughtQuestions
 from callboard.events.access import allows
 from callboard.interactions.assignment import ME, check_assignee
@@ -14,7 +15,12 @@ from callboard.interactions.records import Interaction
 from callboard.server import routing
 from callboard.server.access.identity import Identity
 from callboard.server.access.requirement import Answers, Operates, Reads
-from callboard.server.answer_rights import check_answerer, check_page
+from callboard.server.answer_rights import (
+    check_answerer,
+    check_budget_question,
+    check_page,
+    check_person,
+)
 from callboard.server.problems import reply
 from callboard.server.routes.common import InteractionPath, Serving, failures, gives, who
 from callboard.server.schemas import (
@@ -73,8 +79,11 @@ def _meant(names: Sequence[str], caller: Identity) -> list[str]:
     status_code=201,
     responses=gives(Interaction, 201, "The question is asked.") | failures(404, 409),
 )
-async def ask(serving: Serving, caller: Operates, given: AskRequest) -> Response:
+async def ask(request: Request, serving: Serving, caller: Operates, given: AskRequest) -> Response:
     """Ask people a question, either standalone or as part of a session."""
+    if given.key is not None and given.key.startswith(KEYS):
+        # The board would take this for its own question, and not ask.
+        await check_person(serving, request, f"use keys that start with {KEYS!r}")
     asked = await serving.board.people.ask(**dict(given), by=caller.name)
     return reply(asked, 201, {"Location": f"/interactions/{asked.id}"})
 
@@ -182,9 +191,12 @@ def _answered(serving: Service, found: Interaction) -> Response:
 
 
 @router.post("/{interaction_id}/cancel", responses=gives(Interaction) | failures(404, 409))
-async def cancel(serving: Serving, caller: Answers, interaction_id: InteractionPath) -> Response:
+async def cancel(
+    request: Request, serving: Serving, caller: Answers, interaction_id: InteractionPath
+) -> Response:
     """Withdraw a question."""
     await check_page(serving, caller, interaction_id)
+    await check_budget_question(serving, request, interaction_id)
     # A caller who may ask may also withdraw.
     by = replace(who(caller, None), overrides=allows(caller.scope, "operate"))
     cancelled = await serving.board.people.cancel(interaction_id, by=by, via=caller.via)
