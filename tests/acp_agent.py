@@ -139,6 +139,15 @@ def _run(agent: Agent, command: str) -> None:
     _say(agent, f"The answer was {chosen}.")
 
 
+def _write(agent: Agent, megabytes: str) -> None:
+    """Ask for a change of a file of this size."""
+    text = ("x" * 63 + "\n") * (int(megabytes) * 16_384)
+    diff = {"type": "diff", "path": "/p/large.txt", "oldText": "", "newText": text}
+    call = {"content": [diff], "kind": "edit", "title": "Write", "toolCallId": "w" * 1_000_000}
+    agent.update("tool_call", status="pending", **call)
+    _say(agent, f"The answer was {agent.ask(call, OPTIONS)}.")
+
+
 def _choose(agent: Agent, names: str) -> None:
     """Ask with options that are more than yes and no."""
     options = [
@@ -210,6 +219,7 @@ _STEPS: dict[str, Callable[[Agent, str], str | None]] = {
     "say": _say,
     "think": _think,
     "run": _run,
+    "write": _write,
     "choose": _choose,
     "stream": _stream,
     "edit": _edit,

@@ -115,6 +115,16 @@ async def test_each_kind_of_answer_reaches_the_agent(acp: Acp):
     assert statuses[:2] == ["done", "denied"]
 
 
+async def test_a_question_about_a_huge_file_is_asked(acp: Acp):
+    plate = await acp.start(*SCRIPTED, prompt="write 12")
+    question = await acp.board.asked("permission")
+    assert question["prompt"] == "Edit /p/large.txt"
+    await acp.board.answer(question["id"], "yes")
+    await acp.shown(plate, "The answer was yes-once.")
+    largest = max(len(json.dumps(one)) for one in await acp.board.events(plate))
+    assert largest < 32_000
+
+
 async def test_what_an_agent_does_is_shown_and_counted(acp: Acp):
     steps = "plan Read,Write\nedit /p/a.txt\nstream 200\nodd sunny\ncost 0.5\nsay Done."
     plate = await acp.start(*SCRIPTED, "--garbage", prompt=steps)

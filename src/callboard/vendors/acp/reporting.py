@@ -20,11 +20,13 @@ from callboard.courier.wire import Refused, Timeouts, ask, read_connection
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object
 from callboard.vendors.acp.payloads import NAME
-from callboard.vendors.acp.updates import Part, as_dict, grows, joined
+from callboard.vendors.acp.updates import Part, as_dict, bounded, grows, joined
 
 AT_MOST_EVERY: Final = 0.05
 """Seconds between two events of a text that the agent is saying."""
 _MOST_WAITING: Final = 4 * 1024 * 1024
+_LARGEST: Final = 500_000
+"""Characters of a report. Of one that is too large, the board would keep only the beginning."""
 _SOONEST, _LATEST = 0.2, 2.0
 _TELL_AFTER: Final = 3.0
 """Seconds without a server after which a question is left in the spool, for the next server."""
@@ -54,7 +56,7 @@ class BoardReports:
 
     def add(self, type: str, **told: Json) -> None:
         """Report something, after everything before it."""
-        payload = {"type": type, "sessionId": self.session, "cwd": self._folder, **told}
+        payload = self._payload({"type": type, **told})
         if type == "update" and self._waiting and self._waiting[-1].get("type") == "update":
             last = self._waiting[-1]
             both = joined(as_dict(last["update"]), as_dict(told["update"]))
@@ -107,7 +109,7 @@ class BoardReports:
 
         hold: the id of the question, the same however often it is asked.
         """
-        told = {"sessionId": self.session, "cwd": self._folder, **payload}
+        told = self._payload(payload)
         patience = _UntilOver()
         asking = asyncio.create_task(asyncio.to_thread(self._ask, told, hold, patience))
         ending = asyncio.create_task(over.wait())
@@ -115,6 +117,10 @@ class BoardReports:
         ending.cancel()
         patience.is_over = True
         return asking.result() if asking.done() else {}
+
+    def _payload(self, told: Object) -> Part:
+        known: Part = {"sessionId": self.session, "cwd": self._folder}
+        return known | as_dict(bounded(told, _LARGEST))
 
     # ------------------------------------------------------------------ in threads
 
