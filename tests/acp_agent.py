@@ -148,6 +148,17 @@ def _write(agent: Agent, megabytes: str) -> None:
     _say(agent, f"The answer was {agent.ask(call, OPTIONS)}.")
 
 
+def _flock(agent: Agent, count: str) -> None:
+    """Ask for many commands at once."""
+    for number in range(5000, 5000 + int(count)):
+        agent.answers[number] = Queue()
+        call = {"toolCallId": f"c{number}", "title": f"run {number}", "kind": "execute"}
+        params = {"sessionId": SESSION, "toolCall": call, "options": OPTIONS}
+        agent.send({"id": number, "method": "session/request_permission", "params": params})
+    for number in range(5000, 5000 + int(count)):
+        agent.answers[number].get()
+
+
 def _choose(agent: Agent, names: str) -> None:
     """Ask with options that are more than yes and no."""
     options = [
@@ -220,6 +231,7 @@ _STEPS: dict[str, Callable[[Agent, str], str | None]] = {
     "think": _think,
     "run": _run,
     "write": _write,
+    "flock": _flock,
     "choose": _choose,
     "stream": _stream,
     "edit": _edit,

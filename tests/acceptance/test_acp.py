@@ -115,6 +115,14 @@ async def test_each_kind_of_answer_reaches_the_agent(acp: Acp):
     assert statuses[:2] == ["done", "denied"]
 
 
+async def test_many_questions_at_once_delay_nothing_else(acp: Acp):
+    """More than a pool of threads has on any machine."""
+    plate = await acp.start(*SCRIPTED, prompt="flock 40\nsay Over.")
+    await acp.board.asked("permission", 40)
+    assert (await acp.post(plate, "interrupt"))["wasInterrupted"] is True
+    await acp.board.plate(plateId=plate["plateId"], status="idle", interrupted=True)
+
+
 async def test_a_question_about_a_huge_file_is_asked(acp: Acp):
     plate = await acp.start(*SCRIPTED, prompt="write 12")
     question = await acp.board.asked("permission")

@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -27,6 +28,8 @@ AT_MOST_EVERY: Final = 0.05
 _MOST_WAITING: Final = 4 * 1024 * 1024
 _LARGEST: Final = 500_000
 """Characters of a report. Of one that is too large, the board would keep only the beginning."""
+_MOST_ASKING: Final = 64
+"""Questions that can be open at once; more wait for an answer to one of them."""
 _SOONEST, _LATEST = 0.2, 2.0
 _TELL_AFTER: Final = 3.0
 """Seconds without a server after which a question is left in the spool, for the next server."""
@@ -53,6 +56,8 @@ class BoardReports:
         self._room = asyncio.Event()
         self._room.set()
         self._ends = False
+        # Each takes a thread for as long as it is open, and nothing else may wait for one.
+        self._asking = ThreadPoolExecutor(_MOST_ASKING, "asking")
 
     def add(self, type: str, **told: Json) -> None:
         """Report something, after everything before it."""
@@ -111,7 +116,8 @@ class BoardReports:
         """
         told = self._payload(payload)
         patience = _UntilOver()
-        asking = asyncio.create_task(asyncio.to_thread(self._ask, told, hold, patience))
+        loop = asyncio.get_running_loop()
+        asking = loop.run_in_executor(self._asking, self._ask, told, hold, patience)
         ending = asyncio.create_task(over.wait())
         await asyncio.wait({asking, ending}, return_when=asyncio.FIRST_COMPLETED)
         ending.cancel()
