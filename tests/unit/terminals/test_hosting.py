@@ -1,6 +1,8 @@
 """A program in a terminal of ours: people attach to it, leave it, and are cut off."""
 
+import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -16,6 +18,7 @@ import psutil
 import pytest
 from tests.terminals import OwnTerminals, is_gone, until
 
+from callboard.terminals import host_process
 from callboard.terminals.frames import LARGEST, framed, worded
 from callboard.terminals.link import screen_of, stop, type_into
 from callboard.terminals.records import OwnTerminal
@@ -168,6 +171,32 @@ def test_a_program_does_not_outlive_the_process_that_kept_it(terminals: OwnTermi
     until(lambda: is_gone(own.pid), "the end of the program")
     assert terminals.records == []
     assert list((terminals.folder / "callboard" / "terminals").iterdir()) == []
+
+
+def test_a_program_that_no_one_waits_for_anymore_does_not_run(terminals: OwnTerminals):
+    """Who started it was told that it didn't start, and may start it again."""
+    ran = terminals.folder / "ran"
+    words = ["/bin/sh", "-c", f"touch {ran}; sleep 600"]
+    given = {"terminals": str(terminals.folder / "t"), "id": "late", "agent": "claude"}
+    told = json.dumps({**given, "folder": str(terminals.folder), "words": words}).encode()
+    alive, held = os.pipe()  # Open as long as any of its processes runs.
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", host_process.__file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        pass_fds=[held],
+    ) as process:
+        os.close(held)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.close()
+        process.stdin.write(told)
+    ended, _, _ = select.select([alive], [], [], 10)
+    os.close(alive)
+    assert ended
+    assert not ran.exists()
+    assert not [*(terminals.folder / "t").iterdir()]
 
 
 def test_a_program_that_is_suspended_runs_on(terminals: OwnTerminals):
