@@ -76,6 +76,17 @@ async def test_a_session_from_before_it_was_on_the_board_is_resumed(
         await board.starting.start("", folder="", resume=started.plate.plate_id)
 
 
+async def test_a_session_that_is_resumed_twice_at_once_runs_once(
+    board: Board, terminals: OwnTerminals, tmp_path: Path
+):
+    start = board.starting.start
+    tries = [start("codex", folder=str(tmp_path), resume="0199-b") for _ in range(4)]
+    found = await asyncio.gather(*tries, return_exceptions=True)
+    refused = [one for one in found if isinstance(one, ConflictError)]
+    assert (len(terminals.records), len(refused)) == (1, 3)
+    assert all("still running" in one.message for one in refused)
+
+
 async def test_what_cannot_be_started_is_refused(board: Board, tmp_path: Path):
     start = board.starting.start
     for agent in ("another", ""):

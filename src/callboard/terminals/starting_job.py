@@ -44,6 +44,7 @@ def keep(given: Object, tell: Callable[[Told], None]) -> None:
         start=started_at(job.pid) or "",
         host_pid=us,
         host_start=started_at(us) or "",
+        session=as_text(given.get("session")),
     )
     try:
         write_record(folder, terminal)
@@ -53,9 +54,11 @@ def keep(given: Object, tell: Callable[[Told], None]) -> None:
         raise
     hooks = str(given.get("hooks") or "")
     # Before it runs: its hooks find its plate.
-    session = as_text(given.get("session"))
     report_to_board(
-        hooks, "/plates/register", terminal, **({"session_id": session} if session else {})
+        hooks,
+        "/plates/register",
+        terminal,
+        **({"session_id": terminal.session} if terminal.session else {}),
     )
     host = TerminalHost(job, listener, wakes, agents_callers(folder))
     signal.signal(signal.SIGTERM, lambda number, frame: host.end())

@@ -54,13 +54,13 @@ def _keep(given: Object, tells: int) -> None:
     listener, path = listening(folder, id)
     us = os.getpid()
     start = started_at(us) or ""
+    session = as_text(given.get("session"))
     record = OwnTerminal(
-        id, NAME, as_text(given["folder"]), str(path), us, start, host_pid=us, host_start=start
+        id, NAME, as_text(given["folder"]), str(path), us, start, us, start, session
     )
+    hooks = as_text(given.get("hooks"))
     write_record(folder, record)
     try:
-        hooks = as_text(given.get("hooks"))
-        session = as_text(given.get("session"))
         more = {"session_id": session} if session else {}
         report_to_board(hooks, "/plates/register", record, **more)
         # If no one waits for it anymore, it isn't started.
