@@ -236,6 +236,17 @@ def test_whatever_is_sent_the_terminal_stays(terminals: OwnTerminals, sent: byte
     assert all("typed by no one" not in line for line in terminals.shows(own, "still here"))
 
 
+def test_a_program_that_asks_and_never_reads_takes_no_memory(terminals: OwnTerminals):
+    """Of a terminal, what it is: each question is a few bytes, and so is the answer."""
+    asks = "import os, tty\ntty.setraw(0)\nwhile True: os.write(1, b'\\x1b[c' * 1000)"
+    own = terminals.start(asks)
+    host = psutil.Process(own.host_pid)
+    until(lambda: host.cpu_times().user > 0.5, "some work")
+    before = host.memory_info().rss
+    until(lambda: host.cpu_times().user > 2.5, "more work")
+    assert host.memory_info().rss - before < 1_000_000
+
+
 def test_many_connections_are_not_taken(terminals: OwnTerminals):
     own = terminals.start()
     taken = [socket.socket(socket.AF_UNIX) for _ in range(60)]
