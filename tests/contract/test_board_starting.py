@@ -15,6 +15,7 @@ from tests.terminals import OwnTerminals, is_gone
 from callboard import Callboard, Client
 from callboard.board.protocol import Board
 from callboard.errors import ConflictError, NotFound, ValidationError
+from callboard.systems.processes import started_at
 
 SCRIPT = """#!/bin/sh
 exec sleep 600
@@ -74,6 +75,26 @@ async def test_a_session_from_before_it_was_on_the_board_is_resumed(
         await board.starting.start("", folder="", resume="0199-a")
     with pytest.raises(ConflictError, match="still running"):
         await board.starting.start("", folder="", resume=started.plate.plate_id)
+
+
+async def test_an_agent_that_another_one_runs_is_not_stopped_with_it(
+    board: Board, terminals: OwnTerminals, tmp_path: Path
+):
+    child = terminals.folder / "child"
+    terminals.program(
+        "codex", f"#!/bin/sh\nsleep 600 &\necho $! > {child}.part\nmv {child}.part {child}\nwait\n"
+    )
+    outer = await board.starting.start("codex", folder=str(tmp_path))
+    async with asyncio.timeout(20):
+        while not child.exists():
+            await asyncio.sleep(0.02)
+    pid = int(child.read_text())
+    start = started_at(pid)
+    inner = await board.plates.register("claude", project_path="/p", pid=pid, proc_start=start)
+    with pytest.raises(ConflictError, match="Another agent runs this one"):
+        await board.starting.stop(inner.plate_id)
+    assert terminals.records
+    await board.starting.stop(outer.plate.plate_id)
 
 
 async def test_a_session_that_is_resumed_twice_at_once_runs_once(

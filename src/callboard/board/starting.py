@@ -10,6 +10,7 @@ from callboard.board.host_requests import number, words
 from callboard.board.hosts import Host
 from callboard.board.plate import Plate
 from callboard.errors import ConflictError, NotFound, PlateNotFound, ValidationError
+from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object
 from callboard.events.shapes import Shape
 from callboard.vendors.agents import VENDORS
@@ -160,8 +161,15 @@ class PlateStarting:
         if plate.status == "closed" or pid is None:
             raise ConflictError(f"The agent of plate {plate_id} is not running.", plate_id=plate_id)
         place = await self._place(plate.host or None)
-        await self._do(place, "stop", {"pid": pid, "start": start}, by)
+        others = await self._others(plate)
+        await self._do(place, "stop", {"pid": pid, "start": start, "others": others}, by)
         return await self._plates.get(plate_id, dismissed=True)
+
+    async def _others(self, plate: Plate) -> list[Json]:
+        """The processes of other agents there: one can run within another one's terminal."""
+        living = await self._plates.living(plate.host or None)
+        found = {one.terminal_process for one in living} - {plate.terminal_process}
+        return [[pid, start] for pid, start in found if pid is not None]
 
     async def _resumed(self, resume: str | None) -> Plate | None:
         """The plate that is meant: by its id, or by its session's."""
