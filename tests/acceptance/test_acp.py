@@ -189,6 +189,10 @@ async def test_its_end_is_told_however_it_comes(acp: Acp):
     plate = await acp.board.plate(plateId=crashed["plateId"], status="closed")
     assert plate["ended"] == "The agent ended with exit code 3."
     await acp.shown(crashed, "The agent ended with exit code 3.", "Out of coffee.")
+    early = await acp.start("sh", "-c", "exec >&-; sleep 0.3; echo No config. >&2; exit 4")
+    plate = await acp.board.plate(plateId=early["plateId"], status="closed")
+    assert plate["ended"] == "The agent ended with exit code 4."
+    await acp.shown(early, "No config.")
     future = await acp.start(*SCRIPTED, "--future")
     await acp.board.plate(plateId=future["plateId"], status="closed")
     await acp.shown(future, "speaks version 99 of the protocol")

@@ -103,6 +103,9 @@ class HostedAgent:
         work = asyncio.create_task(opening.open(self._folder, self._resumed))
         await asyncio.wait({over, stopping, work}, return_when=asyncio.FIRST_COMPLETED)
         failure: str | None = None
+        if work.done() and isinstance(work.exception(), ConnectionError):
+            # It has closed its output, most likely because it ends: how, says more.
+            await asyncio.wait({over, stopping}, timeout=1, return_when=asyncio.FIRST_COMPLETED)
         if work.done() and not over.done():
             failure = self._begin(session, work)
         if failure is None:
