@@ -13,6 +13,7 @@ from tests.servers import TOKEN, serving
 from tests.terminals import OwnTerminals, is_gone
 
 from callboard import Callboard, Client
+from callboard.board.hosts import local_host
 from callboard.board.protocol import Board
 from callboard.errors import ConflictError, NotFound, ValidationError
 from callboard.systems.processes import started_at
@@ -55,6 +56,9 @@ async def test_an_agent_is_started_and_stopped(
     assert "callboard hooks install codex" in (started.warning or "")
     (own,) = terminals.records
     assert (own.pid, own.agent, own.folder) == (started.plate.pid, "codex", str(tmp_path))
+    by_name = await board.starting.start("codex", folder=str(tmp_path), host=local_host().name)
+    assert by_name.plate.host == started.plate.host
+    await board.starting.stop(by_name.plate.plate_id)
     assert "CALLBOARD_TOKEN" not in psutil.Process(own.pid).environ()
 
     stopped = await board.starting.stop(started.plate.plate_id)

@@ -182,11 +182,12 @@ class PlateStarting:
 
     async def _place(self, host: str | None) -> _Place:
         own = self._plates.host()
-        if host in (None, "", own.id):
+        host = host or own.id
+        others = [] if host == own.id else await self._hosts.list()
+        known = [one for one in others if host in (one.id, one.name)]
+        if not known and host in (own.id, own.name):
             is_served = own.id in self._hosts.requests.served
             return _Place(own.id, own.name, not is_served)
-        assert host is not None
-        known = [one for one in await self._hosts.list() if host in (one.id, one.name)]
         if len(known) > 1:
             ids = ", ".join(one.id for one in known)
             raise ConflictError(f"host: several machines are called {host!r}. Use an id: {ids}")
