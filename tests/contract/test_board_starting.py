@@ -15,7 +15,7 @@ from tests.terminals import OwnTerminals, is_gone
 from callboard import Callboard, Client
 from callboard.board.hosts import local_host
 from callboard.board.protocol import Board
-from callboard.errors import ConflictError, NotFound, ValidationError
+from callboard.errors import CallboardError, ConflictError, NotFound, ValidationError
 from callboard.systems.processes import started_at
 
 SCRIPT = """#!/bin/sh
@@ -120,6 +120,8 @@ async def test_what_cannot_be_started_is_refused(board: Board, tmp_path: Path):
         assert raised.value.context["field"] == "agent"
     with pytest.raises(ValidationError, match="does not exist"):
         await start("codex", folder=str(tmp_path / "none"))
+    with pytest.raises(CallboardError, match=r"characters|surrogates"):
+        await start("codex", folder=str(tmp_path), prompt="half \ud800 a character")
     with pytest.raises(NotFound, match="no plate and no session"):
         await start("", folder="", resume="nothing")
     with pytest.raises(NotFound):
