@@ -226,6 +226,12 @@ def _exit(agent: Agent, code: str) -> None:
     os._exit(int(code))
 
 
+def _mute(agent: Agent, text: str) -> None:
+    """Close the output, and stay."""
+    os.close(1)
+    time.sleep(600)
+
+
 _STEPS: dict[str, Callable[[Agent, str], str | None]] = {
     "say": _say,
     "think": _think,
@@ -242,6 +248,7 @@ _STEPS: dict[str, Callable[[Agent, str], str | None]] = {
     "wait": _wait,
     "huge": _huge,
     "exit": _exit,
+    "mute": _mute,
     "stop": lambda agent, reason: reason,
 }
 

@@ -189,6 +189,9 @@ async def test_its_end_is_told_however_it_comes(acp: Acp):
     plate = await acp.board.plate(plateId=crashed["plateId"], status="closed")
     assert plate["ended"] == "The agent ended with exit code 3."
     await acp.shown(crashed, "The agent ended with exit code 3.", "Out of coffee.")
+    mute = await acp.start(*SCRIPTED, prompt="say Hm.\nmute")
+    plate = await acp.board.plate(plateId=mute["plateId"], status="closed")
+    assert plate["ended"] == "The agent closed its output, so nothing more can be heard of it."
     early = await acp.start("sh", "-c", "exec >&-; sleep 0.3; echo No config. >&2; exit 4")
     plate = await acp.board.plate(plateId=early["plateId"], status="closed")
     assert plate["ended"] == "The agent ended with exit code 4."
