@@ -139,6 +139,26 @@ def _run(agent: Agent, command: str) -> None:
     _say(agent, f"The answer was {chosen}.")
 
 
+def _write(agent: Agent, megabytes: str) -> None:
+    """Ask for a change of a file of this size."""
+    text = ("x" * 63 + "\n") * (int(megabytes) * 16_384)
+    diff = {"type": "diff", "path": "/p/large.txt", "oldText": "", "newText": text}
+    call = {"content": [diff], "kind": "edit", "title": "Write", "toolCallId": "w" * 1_000_000}
+    agent.update("tool_call", status="pending", **call)
+    _say(agent, f"The answer was {agent.ask(call, OPTIONS)}.")
+
+
+def _flock(agent: Agent, count: str) -> None:
+    """Ask for many commands at once."""
+    for number in range(5000, 5000 + int(count)):
+        agent.answers[number] = Queue()
+        call = {"toolCallId": f"c{number}", "title": f"run {number}", "kind": "execute"}
+        params = {"sessionId": SESSION, "toolCall": call, "options": OPTIONS}
+        agent.send({"id": number, "method": "session/request_permission", "params": params})
+    for number in range(5000, 5000 + int(count)):
+        agent.answers[number].get()
+
+
 def _choose(agent: Agent, names: str) -> None:
     """Ask with options that are more than yes and no."""
     options = [
@@ -206,10 +226,18 @@ def _exit(agent: Agent, code: str) -> None:
     os._exit(int(code))
 
 
+def _mute(agent: Agent, text: str) -> None:
+    """Close the output, and stay."""
+    os.close(1)
+    time.sleep(600)
+
+
 _STEPS: dict[str, Callable[[Agent, str], str | None]] = {
     "say": _say,
     "think": _think,
     "run": _run,
+    "write": _write,
+    "flock": _flock,
     "choose": _choose,
     "stream": _stream,
     "edit": _edit,
@@ -220,6 +248,7 @@ _STEPS: dict[str, Callable[[Agent, str], str | None]] = {
     "wait": _wait,
     "huge": _huge,
     "exit": _exit,
+    "mute": _mute,
     "stop": lambda agent, reason: reason,
 }
 

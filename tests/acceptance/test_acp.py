@@ -115,6 +115,24 @@ async def test_each_kind_of_answer_reaches_the_agent(acp: Acp):
     assert statuses[:2] == ["done", "denied"]
 
 
+async def test_many_questions_at_once_delay_nothing_else(acp: Acp):
+    """More than a pool of threads has on any machine."""
+    plate = await acp.start(*SCRIPTED, prompt="flock 40\nsay Over.")
+    await acp.board.asked("permission", 40)
+    assert (await acp.post(plate, "interrupt"))["wasInterrupted"] is True
+    await acp.board.plate(plateId=plate["plateId"], status="idle", interrupted=True)
+
+
+async def test_a_question_about_a_huge_file_is_asked(acp: Acp):
+    plate = await acp.start(*SCRIPTED, prompt="write 12")
+    question = await acp.board.asked("permission")
+    assert question["prompt"] == "Edit /p/large.txt"
+    await acp.board.answer(question["id"], "yes")
+    await acp.shown(plate, "The answer was yes-once.")
+    largest = max(len(json.dumps(one)) for one in await acp.board.events(plate))
+    assert largest < 32_000
+
+
 async def test_what_an_agent_does_is_shown_and_counted(acp: Acp):
     steps = "plan Read,Write\nedit /p/a.txt\nstream 200\nodd sunny\ncost 0.5\nsay Done."
     plate = await acp.start(*SCRIPTED, "--garbage", prompt=steps)
@@ -171,6 +189,13 @@ async def test_its_end_is_told_however_it_comes(acp: Acp):
     plate = await acp.board.plate(plateId=crashed["plateId"], status="closed")
     assert plate["ended"] == "The agent ended with exit code 3."
     await acp.shown(crashed, "The agent ended with exit code 3.", "Out of coffee.")
+    mute = await acp.start(*SCRIPTED, prompt="say Hm.\nmute")
+    plate = await acp.board.plate(plateId=mute["plateId"], status="closed")
+    assert plate["ended"] == "The agent closed its output, so nothing more can be heard of it."
+    early = await acp.start("sh", "-c", "exec >&-; sleep 0.3; echo No config. >&2; exit 4")
+    plate = await acp.board.plate(plateId=early["plateId"], status="closed")
+    assert plate["ended"] == "The agent ended with exit code 4."
+    await acp.shown(early, "No config.")
     future = await acp.start(*SCRIPTED, "--future")
     await acp.board.plate(plateId=future["plateId"], status="closed")
     await acp.shown(future, "speaks version 99 of the protocol")

@@ -12,6 +12,7 @@ from tests.servers import TOKEN, served
 
 from callboard import Callboard, Client
 from callboard.board.protocol import Board
+from callboard.courier.wire import Timeouts, ask, read_connection
 from callboard.errors import (
     Forbidden,
     HostFailed,
@@ -22,6 +23,7 @@ from callboard.errors import (
     WorktreeUnreadable,
 )
 from callboard.ids import short_id
+from callboard.relay.settings import hooks_of
 from callboard.worktree.changes import LineComment
 
 FLOWS = """
@@ -148,6 +150,28 @@ async def test_another_machine_reads_its_own_sessions_if_its_owner_allows(
             await client.changes.file(plate.plate_id, "other")
         with pytest.raises(NotFound, match="no turn '7'"):
             await client.changes.list(plate.plate_id, since="7")
+
+
+async def test_another_machine_reads_what_an_agent_over_acp_changed(
+    world: World, repository: TestRepository
+):
+    told = {"sessionId": "s1", "cwd": str(repository.root)}
+    hooks = str(hooks_of(world.folder / "relay"))
+    for payload in ({"type": "session"}, {"type": "prompt", "text": "Do it"}):
+        relay = read_connection(hooks)
+        assert relay is not None
+        body = json.dumps({**told, **payload}).encode()
+        await asyncio.to_thread(ask, relay, "/hooks/acp", body, Timeouts(10))
+    plate = await world.plate(session_id="s1", host="machine1")
+    marks = world.folder / "relay" / "worktrees"
+    async with asyncio.timeout(20):
+        while not any(b'"turn"' in one.read_bytes() for one in marks.glob("*/marks.json")):
+            await asyncio.sleep(0.01)
+    repository.write("new")
+    async with Client(f"http://127.0.0.1:{world.port}", ADMIN) as client:
+        found = await client.changes.list(plate.plate_id)
+    assert (found.base.kind, [one.path for one in found.files]) == ("session", ["new"])
+    assert [one.prompt for one in found.turns] == ["Do it"]
 
 
 async def test_a_server_cannot_name_a_folder_of_another_machine(

@@ -10,6 +10,7 @@ from callboard.board.host_requests import number, words
 from callboard.board.hosts import Host
 from callboard.board.plate import Plate
 from callboard.errors import ConflictError, NotFound, PlateNotFound, ValidationError
+from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object
 from callboard.events.shapes import Shape
 from callboard.vendors.agents import VENDORS
@@ -160,8 +161,15 @@ class PlateStarting:
         if plate.status == "closed" or pid is None:
             raise ConflictError(f"The agent of plate {plate_id} is not running.", plate_id=plate_id)
         place = await self._place(plate.host or None)
-        await self._do(place, "stop", {"pid": pid, "start": start}, by)
+        others = await self._others(plate)
+        await self._do(place, "stop", {"pid": pid, "start": start, "others": others}, by)
         return await self._plates.get(plate_id, dismissed=True)
+
+    async def _others(self, plate: Plate) -> list[Json]:
+        """The processes of other agents there: one can run within another one's terminal."""
+        living = await self._plates.living(plate.host or None)
+        found = {one.terminal_process for one in living} - {plate.terminal_process}
+        return [[pid, start] for pid, start in found if pid is not None]
 
     async def _resumed(self, resume: str | None) -> Plate | None:
         """The plate that is meant: by its id, or by its session's."""
@@ -174,11 +182,12 @@ class PlateStarting:
 
     async def _place(self, host: str | None) -> _Place:
         own = self._plates.host()
-        if host in (None, "", own.id):
+        host = host or own.id
+        others = [] if host == own.id else await self._hosts.list()
+        known = [one for one in others if host in (one.id, one.name)]
+        if not known and host in (own.id, own.name):
             is_served = own.id in self._hosts.requests.served
             return _Place(own.id, own.name, not is_served)
-        assert host is not None
-        known = [one for one in await self._hosts.list() if host in (one.id, one.name)]
         if len(known) > 1:
             ids = ", ".join(one.id for one in known)
             raise ConflictError(f"host: several machines are called {host!r}. Use an id: {ids}")

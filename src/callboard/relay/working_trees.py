@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _STARTS: Final = re.compile(
     rb"SessionStart|UserPromptSubmit|BeforeAgent|session\.(created|resumed)|chat\.message"
+    rb'|"type": ?"(session|prompt)"'
 )
 """What hooks that start a session or a turn contain. Others may, too."""
 _LARGEST: Final = 1_048_576

@@ -17,6 +17,8 @@ _PARTS: Final = {"5": 3, "2": 5}
 """How many numbers a color takes: one of a palette, or red, green and blue."""
 _DIGITS: Final = "0123456789:"
 _MOST: Final = 64
+_LONGEST_CODE: Final = 24
+"""As long as a color is. Each cell of it is drawn with it."""
 
 
 class TextStyle:
@@ -49,7 +51,7 @@ class TextStyle:
             for one in _OFF[code]:
                 self._set.pop(one, None)
         elif code < 10 or code == 53:
-            self._set[str(code)] = parts[0] if parts[0].strip(_DIGITS) == "" else first
+            self._set[str(code)] = parts[0] if _is_code(parts[0]) else first
         elif 30 <= code <= 37 or 90 <= code <= 97:
             self._set["fg"] = first
         elif 40 <= code <= 47 or 100 <= code <= 107:
@@ -60,9 +62,13 @@ class TextStyle:
         """Follow a color with numbers; is_one: whether colons separate them."""
         count = 1 if is_one else _PARTS.get(parts[1] if len(parts) > 1 else "", 1)
         given = parts[:count]
-        if (is_one or count > 1) and all(one.strip(_DIGITS) == "" for one in given):
+        if (is_one or count > 1) and all(_is_code(one) for one in given):
             self._set[key] = ";".join(given)
         return count
+
+
+def _is_code(part: str) -> bool:
+    return len(part) <= _LONGEST_CODE and not part.strip(_DIGITS)
 
 
 class GridRow:

@@ -18,21 +18,21 @@ def main() -> None:
         os._exit(0)  # Who started us doesn't have to wait for us.
     os.setsid()
     tells = os.dup(1)
+    from contextlib import suppress
+
     from callboard.terminals.starting_job import keep
 
     try:
         keep(given, lambda told: _tell(tells, json.dumps(told)))
     except OSError as error:
-        _tell(tells, json.dumps({"error": error.strerror or str(error)}))
+        with suppress(OSError):
+            _tell(tells, json.dumps({"error": error.strerror or str(error)}))
     os._exit(0)
 
 
 def _tell(file: int, text: str) -> None:
-    try:
-        os.write(file, text.encode() + b"\n")
-        os.close(file)
-    except OSError:
-        return
+    os.write(file, text.encode() + b"\n")
+    os.close(file)
 
 
 if __name__ == "__main__":

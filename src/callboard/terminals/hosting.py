@@ -167,7 +167,8 @@ class TerminalHost:
         self._screen.feed(data)
         self._modes.feed(data)
         if self._attached is None:
-            self._typed += self._screen.replies.encode()
+            if len(self._typed) < _PIECE:  # An agent that asks may never read.
+                self._typed += self._screen.replies.encode()
         elif not self._attached.is_stale:
             self._attached.send(framed(OUTPUT, data))
             if self._attached.size > _MOST_UNSENT:

@@ -24,6 +24,7 @@ class OwnTerminal:
     """An agent that runs in a terminal of ours.
 
     pid, start: the agent's process. host_pid, host_start: the process that keeps its terminal.
+    session: the one that it was started to continue.
     """
 
     id: str
@@ -34,6 +35,7 @@ class OwnTerminal:
     start: str
     host_pid: int
     host_start: str
+    session: str = ""
 
 
 def terminals_folder() -> Path:

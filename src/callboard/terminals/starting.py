@@ -2,18 +2,23 @@
 
 import json
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from callboard.disk.locks import locked
+from callboard.disk.private import make_own_folder
 from callboard.events.json_values import Object, as_object, as_text, as_whole
 from callboard.ids import short_id
 from callboard.terminals import host_process
-from callboard.terminals.records import terminals_folder
+from callboard.terminals.records import own_terminals, terminals_folder
 
 _WITHIN: Final = 15.0
+_ENDS_WITHIN: Final = 3.0
+_LOOK_AGAIN: Final = 0.05
 _NOT_OURS: Final = frozenset(
     {"COLUMNS", "LINES", "STY", "TMUX", "TMUX_PANE", "VTE_VERSION", "WINDOWID", "WT_SESSION"}
 )
@@ -73,8 +78,38 @@ def start_host(
 ) -> StartedProcess:
     """Start a process that keeps an agent, and wait until it says which one; OSError if it doesn't.
 
-    given: what it is to keep.
+    given: what it is to keep. OSError, too, if another one continues the same session.
     """
+    with _nothing_else_continues(given):
+        return _started(command, given, env)
+
+
+@contextmanager
+def _nothing_else_continues(given: Mapping[str, object]) -> Generator[None]:
+    """Whatever several people and servers resume at the same time, one process has a session."""
+    session, folder = given["session"], terminals_folder()
+    if session is None:
+        yield
+        return
+    make_own_folder(folder)
+
+    def is_continued() -> bool:
+        known = {(one.agent, one.session) for one in own_terminals(folder)}
+        return (given["agent"], session) in known
+
+    # The board knows of the end of a session a moment before its process has ended.
+    ends = time.monotonic() + _ENDS_WITHIN
+    while is_continued() and time.monotonic() < ends:
+        time.sleep(_LOOK_AGAIN)
+    with locked(folder / "resuming.lock"):
+        if is_continued():
+            raise OSError("its session is still running")
+        yield
+
+
+def _started(
+    command: Sequence[str], given: Mapping[str, object], env: Mapping[str, str]
+) -> StartedProcess:
     with subprocess.Popen(
         command,
         env=env,

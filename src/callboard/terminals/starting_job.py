@@ -24,7 +24,10 @@ Told = Mapping[str, object]
 
 
 def keep(given: Object, tell: Callable[[Told], None]) -> None:
-    """Start the agent, say which process it is, and keep it until it ends."""
+    """Start the agent, say which process it is, and keep it until it ends.
+
+    tell: OSError if no one waits for it anymore: then the agent doesn't run.
+    """
     folder, id = Path(str(given["terminals"])), str(given["id"])
     make_own_folder(folder)
     os.chdir(str(given["folder"]))
@@ -41,6 +44,7 @@ def keep(given: Object, tell: Callable[[Told], None]) -> None:
         start=started_at(job.pid) or "",
         host_pid=us,
         host_start=started_at(us) or "",
+        session=as_text(given.get("session")),
     )
     try:
         write_record(folder, terminal)
@@ -50,19 +54,23 @@ def keep(given: Object, tell: Callable[[Told], None]) -> None:
         raise
     hooks = str(given.get("hooks") or "")
     # Before it runs: its hooks find its plate.
-    session = as_text(given.get("session"))
     report_to_board(
-        hooks, "/plates/register", terminal, **({"session_id": session} if session else {})
+        hooks,
+        "/plates/register",
+        terminal,
+        **({"session_id": terminal.session} if terminal.session else {}),
     )
     host = TerminalHost(job, listener, wakes, agents_callers(folder))
     signal.signal(signal.SIGTERM, lambda number, frame: host.end())
-    job.let_go()
-    tell({"id": id, "pid": terminal.pid, "start": terminal.start})
     try:
+        tell({"id": id, "pid": terminal.pid, "start": terminal.start})
+        job.let_go()
         host.run()
     finally:
+        # It has ended, unless no one could be told of it.
+        job.send(signal.SIGKILL)
         remove_record(folder, terminal)
-    report_to_board(hooks, "/plates/stopped", terminal)
+        report_to_board(hooks, "/plates/stopped", terminal)
 
 
 def _signals() -> int:

@@ -16,6 +16,7 @@ from callboard.errors import ConflictError, MissingExtra, NotFound, ValidationEr
 from callboard.ids import short_id
 from callboard.terminals.records import terminals_folder
 from callboard.terminals.starting import StartedProcess, for_terminal, start_host
+from callboard.vendors.acp.payloads import NAME
 from callboard.vendors.claude.launching import MARK
 from callboard.vendors.client_programs import check_folder, search_path, without_secrets
 
@@ -62,6 +63,7 @@ def start_acp(wanted: AcpStart, env: Mapping[str, str] = os.environ) -> StartedP
     told = {
         "terminals": str(terminals_folder()),
         "id": short_id(),
+        "agent": NAME,
         "folder": str(wanted.folder),
         "words": [str(Path(program).absolute()), *wanted.words[1:]],
         "hooks": str(wanted.hooks),

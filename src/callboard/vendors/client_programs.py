@@ -12,6 +12,7 @@ from callboard.errors import NotFound, ValidationError
 from callboard.vendors.acp.payloads import NAME as ACP
 from callboard.vendors.agents import VENDORS
 from callboard.vendors.claude.launching import MARK, clean
+from callboard.vendors.fields import encodable
 
 LONGEST_PROMPT: Final = 100_000
 """Bytes. Systems limit how long a word of a command line is."""
@@ -101,11 +102,7 @@ def check_start(wanted: AgentStart) -> None:
             f"folder: {wanted.folder[:100]!r} is not an absolute path.", field="folder"
         )
     prompt = wanted.prompt or ""
-    if len(prompt.encode("utf-8", "replace")) > LONGEST_PROMPT:
-        raise ValidationError(
-            f"prompt: use at most {LONGEST_PROMPT:,} bytes. Put more into a file, and name it.",
-            field="prompt",
-        )
+    _check_prompt(prompt)
     for name, text in (("prompt", prompt), ("folder", wanted.folder)):
         if "\0" in text:
             raise ValidationError(f"{name}: remove the NUL character.", field=name)
@@ -113,6 +110,16 @@ def check_start(wanted: AgentStart) -> None:
         raise ValidationError(
             f"resume: {wanted.resume[:100]!r} is not the id of a session.", field="resume"
         )
+
+
+def _check_prompt(prompt: str) -> None:
+    if len(prompt.encode("utf-8", "replace")) > LONGEST_PROMPT:
+        raise ValidationError(
+            f"prompt: use at most {LONGEST_PROMPT:,} bytes. Put more into a file, and name it.",
+            field="prompt",
+        )
+    if encodable(prompt) != prompt:
+        raise ValidationError("prompt: use only complete characters.", field="prompt")
 
 
 def prepared(wanted: AgentStart, env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:

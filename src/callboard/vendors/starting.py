@@ -2,13 +2,15 @@
 
 import asyncio
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
 from callboard.errors import CallboardError, ConflictError, NotFound, ValidationError
-from callboard.events.json_values import Object, as_text, as_whole
+from callboard.events.json_values import Object, as_list, as_text, as_whole
+from callboard.systems.processes import ancestors
 from callboard.terminals.link import stop
-from callboard.terminals.records import terminal_of
+from callboard.terminals.records import OwnTerminal, terminal_of
 from callboard.terminals.starting import StartedProcess, TerminalStart, start_in_terminal
 from callboard.vendors.client_programs import AgentStart, prepared
 from callboard.vendors.fields import word
@@ -31,14 +33,30 @@ def start_here(wanted: AgentStart, hooks: Path | None) -> StartedProcess:
         ) from error
 
 
-def stop_here(pid: int, proc_start: str | None) -> None:
-    """Let an agent end; NotFound if it doesn't run in a terminal of ours."""
+def stop_here(pid: int, proc_start: str | None, others: Collection[tuple[int, str]] = ()) -> None:
+    """Let an agent end; NotFound if it doesn't run in a terminal of ours.
+
+    others: the processes of other agents. ConflictError if one of them runs this one.
+    """
     terminal = terminal_of(pid, proc_start)
+    if terminal is not None and not set(others).isdisjoint(_above(pid, terminal)):
+        raise ConflictError("Another agent runs this one. Stop that one, or interrupt it.")
     if terminal is None or not stop(terminal):
         raise NotFound(
             "This agent doesn't run in a terminal of Callboard. Only those that `callboard start` "
             "started can be stopped."
         )
+
+
+def _above(pid: int, terminal: OwnTerminal) -> list[tuple[int, str]]:
+    """The processes above an agent's, up to the one that the terminal was started with."""
+    found: list[tuple[int, str]] = []
+    if pid != terminal.pid:
+        for one in ancestors(pid)[1:]:
+            found.append((one.pid, one.start))
+            if one.pid == terminal.pid:
+                break
+    return found
 
 
 class AgentStarting:
@@ -66,10 +84,15 @@ class AgentStarting:
         """Let an agent end; an error if it doesn't run in a terminal of ours."""
         try:
             pid, start = as_whole(data.get("pid")), word(data.get("start"))
-            await asyncio.to_thread(stop_here, pid, start)
+            await asyncio.to_thread(stop_here, pid, start, _processes(data.get("others")))
         except SHOWN as error:
             return _refused(error)
         return {"ok": True}
+
+
+def _processes(told: object) -> list[tuple[int, str]]:
+    pairs = [as_list(one) for one in as_list(told)]
+    return [(as_whole(one[0]), as_text(one[1])) for one in pairs if len(one) == 2]
 
 
 def _refused(error: CallboardError) -> Object:

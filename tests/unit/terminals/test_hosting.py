@@ -1,6 +1,8 @@
 """A program in a terminal of ours: people attach to it, leave it, and are cut off."""
 
+import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -16,6 +18,7 @@ import psutil
 import pytest
 from tests.terminals import OwnTerminals, is_gone, until
 
+from callboard.terminals import host_process
 from callboard.terminals.frames import LARGEST, framed, worded
 from callboard.terminals.link import screen_of, stop, type_into
 from callboard.terminals.records import OwnTerminal
@@ -170,6 +173,32 @@ def test_a_program_does_not_outlive_the_process_that_kept_it(terminals: OwnTermi
     assert list((terminals.folder / "callboard" / "terminals").iterdir()) == []
 
 
+def test_a_program_that_no_one_waits_for_anymore_does_not_run(terminals: OwnTerminals):
+    """Who started it was told that it didn't start, and may start it again."""
+    ran = terminals.folder / "ran"
+    words = ["/bin/sh", "-c", f"touch {ran}; sleep 600"]
+    given = {"terminals": str(terminals.folder / "t"), "id": "late", "agent": "claude"}
+    told = json.dumps({**given, "folder": str(terminals.folder), "words": words}).encode()
+    alive, held = os.pipe()  # Open as long as any of its processes runs.
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", host_process.__file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        pass_fds=[held],
+    ) as process:
+        os.close(held)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.close()
+        process.stdin.write(told)
+    ended, _, _ = select.select([alive], [], [], 10)
+    os.close(alive)
+    assert ended
+    assert not ran.exists()
+    assert not [*(terminals.folder / "t").iterdir()]
+
+
 def test_a_program_that_is_suspended_runs_on(terminals: OwnTerminals):
     own = terminals.start()
     os.kill(own.pid, signal.SIGSTOP)
@@ -205,6 +234,17 @@ def test_whatever_is_sent_the_terminal_stays(terminals: OwnTerminals, sent: byte
             connected.recv(65_536)
     say(own, "still here")
     assert all("typed by no one" not in line for line in terminals.shows(own, "still here"))
+
+
+def test_a_program_that_asks_and_never_reads_takes_no_memory(terminals: OwnTerminals):
+    """Of a terminal, what it is: each question is a few bytes, and so is the answer."""
+    asks = "import os, tty\ntty.setraw(0)\nwhile True: os.write(1, b'\\x1b[c' * 1000)"
+    own = terminals.start(asks)
+    host = psutil.Process(own.host_pid)
+    until(lambda: host.cpu_times().user > 0.5, "some work")
+    before = host.memory_info().rss
+    until(lambda: host.cpu_times().user > 2.5, "more work")
+    assert host.memory_info().rss - before < 1_000_000
 
 
 def test_many_connections_are_not_taken(terminals: OwnTerminals):

@@ -64,6 +64,11 @@ def test_an_agent_that_asks_its_terminal_gets_a_reply():
     assert shown("\x1b]11;?\x1b\\").replies == "\x1b]11;rgb:0000/0000/0000\x1b\\"
 
 
+def test_styles_without_end_are_not_drawn_for_each_character():
+    styled = "".join(f"\x1b[4:{'3' * 9000}{n};38:2:{'7' * 9000}{n}mx" for n in range(50))
+    assert len(shown(styled).drawing()) < 50_000
+
+
 def test_what_was_drawn_shows_the_same_elsewhere():
     first = shown("\x1b[31mred\x1b[0m\r\n", *(f"{n}\r\n" for n in range(9)), "\x1b[2;5Hx漢")
     second = shown(first.drawing())

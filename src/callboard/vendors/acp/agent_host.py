@@ -36,14 +36,14 @@ def main() -> None:
     try:
         _keep(given, tells)
     except (OSError, CallboardError) as error:
-        _tell(tells, {"error": str(error)})
+        with suppress(OSError):
+            _tell(tells, {"error": str(error)})
     os._exit(0)
 
 
 def _tell(file: int, told: Mapping[str, object]) -> None:
-    with suppress(OSError):
-        os.write(file, json.dumps(told).encode() + b"\n")
-        os.close(file)
+    os.write(file, json.dumps(told).encode() + b"\n")
+    os.close(file)
 
 
 def _keep(given: Object, tells: int) -> None:
@@ -54,15 +54,16 @@ def _keep(given: Object, tells: int) -> None:
     listener, path = listening(folder, id)
     us = os.getpid()
     start = started_at(us) or ""
+    session = as_text(given.get("session"))
     record = OwnTerminal(
-        id, NAME, as_text(given["folder"]), str(path), us, start, host_pid=us, host_start=start
+        id, NAME, as_text(given["folder"]), str(path), us, start, us, start, session
     )
+    hooks = as_text(given.get("hooks"))
     write_record(folder, record)
     try:
-        hooks = as_text(given.get("hooks"))
-        session = as_text(given.get("session"))
         more = {"session_id": session} if session else {}
         report_to_board(hooks, "/plates/register", record, **more)
+        # If no one waits for it anymore, it isn't started.
         _tell(tells, {"id": id, "pid": us, "start": start})
         # Now, because this takes most of a second.
         from callboard.vendors.acp.hosted_agent import HostedAgent
@@ -70,7 +71,7 @@ def _keep(given: Object, tells: int) -> None:
         asyncio.run(HostedAgent(given, listener).run())
     finally:
         remove_record(folder, record)
-    report_to_board(hooks, "/plates/stopped", record)
+        report_to_board(hooks, "/plates/stopped", record)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ _WATCH: Final = 'read -r done && exit 0; sleep 2; kill -KILL -- "-$1"'
 """Kills the agent and its child processes if our end of a pipe is closed without a word."""
 _LAST_WORDS: Final = 2_000
 _SENT_WITHIN: Final = 30.0
+_HUNG_UP: Final = "The agent closed its output, so nothing more can be heard of it."
 _PIECE: Final = 65_536
 _REFUSED: Final[Object] = {"error": "agent"}
 """For agents: what people want of an agent, another one must not pretend to want."""
@@ -103,10 +104,13 @@ class HostedAgent:
         work = asyncio.create_task(opening.open(self._folder, self._resumed))
         await asyncio.wait({over, stopping, work}, return_when=asyncio.FIRST_COMPLETED)
         failure: str | None = None
+        if work.done() and isinstance(work.exception(), ConnectionError):
+            # It has closed its output, most likely because it ends: how, says more.
+            await asyncio.wait({over, stopping}, timeout=1, return_when=asyncio.FIRST_COMPLETED)
         if work.done() and not over.done():
             failure = self._begin(session, work)
         if failure is None:
-            await asyncio.wait({over, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            failure = await self._until_over(pipe, over, stopping)
         work.cancel()
         session.close_questions()
         if not over.done():
@@ -118,6 +122,18 @@ class HostedAgent:
             await asyncio.sleep(0.2)
             await session.connection.close()
         return failure
+
+    async def _until_over(
+        self, pipe: AgentPipe, over: "asyncio.Task[int]", stopping: "asyncio.Task[bool]"
+    ) -> str | None:
+        """Wait until it ends or is to end; returns why it is given up, if it hangs up instead."""
+        silent = asyncio.create_task(pipe.ended.wait())
+        ends = {over, stopping}
+        await asyncio.wait({*ends, silent}, return_when=asyncio.FIRST_COMPLETED)
+        if silent.done():
+            await asyncio.wait(ends, timeout=GRACE, return_when=asyncio.FIRST_COMPLETED)
+        silent.cancel()
+        return None if over.done() or stopping.done() else _HUNG_UP
 
     def _begin(self, session: AgentSession, work: asyncio.Task[Opened]) -> str | None:
         """Start with the first prompt; returns why there is no session, if there is none."""

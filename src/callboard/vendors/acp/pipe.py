@@ -37,6 +37,8 @@ class AgentPipe:
         self._skips = False
         self._told = 0
         self._after: dict[int, Callable[[], None]] = {}
+        self.ended = asyncio.Event()
+        """Set once the agent has closed its output."""
 
     def after(self, result: object, act: Callable[[], None]) -> None:
         """Call something once this result has been sent."""
@@ -56,6 +58,7 @@ class AgentPipe:
             await self._room()
             line = await self._line()
             if line is None:
+                self.ended.set()
                 return None
             if (message := self._read(line)) is not None:
                 return message

@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -20,11 +21,15 @@ from callboard.courier.wire import Refused, Timeouts, ask, read_connection
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object
 from callboard.vendors.acp.payloads import NAME
-from callboard.vendors.acp.updates import Part, as_dict, grows, joined
+from callboard.vendors.acp.updates import Part, as_dict, bounded, grows, joined
 
 AT_MOST_EVERY: Final = 0.05
 """Seconds between two events of a text that the agent is saying."""
 _MOST_WAITING: Final = 4 * 1024 * 1024
+_LARGEST: Final = 500_000
+"""Characters of a report. Of one that is too large, the board would keep only the beginning."""
+_MOST_ASKING: Final = 64
+"""Questions that can be open at once; more wait for an answer to one of them."""
 _SOONEST, _LATEST = 0.2, 2.0
 _TELL_AFTER: Final = 3.0
 """Seconds without a server after which a question is left in the spool, for the next server."""
@@ -51,10 +56,12 @@ class BoardReports:
         self._room = asyncio.Event()
         self._room.set()
         self._ends = False
+        # Each takes a thread for as long as it is open, and nothing else may wait for one.
+        self._asking = ThreadPoolExecutor(_MOST_ASKING, "asking")
 
     def add(self, type: str, **told: Json) -> None:
         """Report something, after everything before it."""
-        payload = {"type": type, "sessionId": self.session, "cwd": self._folder, **told}
+        payload = self._payload({"type": type, **told})
         if type == "update" and self._waiting and self._waiting[-1].get("type") == "update":
             last = self._waiting[-1]
             both = joined(as_dict(last["update"]), as_dict(told["update"]))
@@ -107,14 +114,19 @@ class BoardReports:
 
         hold: the id of the question, the same however often it is asked.
         """
-        told = {"sessionId": self.session, "cwd": self._folder, **payload}
+        told = self._payload(payload)
         patience = _UntilOver()
-        asking = asyncio.create_task(asyncio.to_thread(self._ask, told, hold, patience))
+        loop = asyncio.get_running_loop()
+        asking = loop.run_in_executor(self._asking, self._ask, told, hold, patience)
         ending = asyncio.create_task(over.wait())
         await asyncio.wait({asking, ending}, return_when=asyncio.FIRST_COMPLETED)
         ending.cancel()
         patience.is_over = True
         return asking.result() if asking.done() else {}
+
+    def _payload(self, told: Object) -> Part:
+        known: Part = {"sessionId": self.session, "cwd": self._folder}
+        return known | as_dict(bounded(told, _LARGEST))
 
     # ------------------------------------------------------------------ in threads
 

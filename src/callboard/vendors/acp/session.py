@@ -22,15 +22,17 @@ from callboard.vendors.acp.pipe import AgentPipe
 from callboard.vendors.acp.reporting import BoardReports
 from callboard.vendors.acp.tools import tool_named
 from callboard.vendors.acp.turn_usage import TurnUsage
-from callboard.vendors.acp.updates import PART, UpdateParts
+from callboard.vendors.acp.updates import PART, UpdateParts, bounded, call_id
 
 Told = Literal["handed", "delivered", "seen", "refused"]
 _OF_MODEL: Final = frozenset(
     {"agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"}
 )
 _OVER: Final = frozenset({"completed", "failed"})
+_ABOUT: Final = ("toolCallId", "title", "kind")
 _LAST_WORDS: Final = 4_000
 _MOST_MESSAGES: Final = 1_000
+_MOST_NAMES: Final = 500
 
 
 @dataclass(slots=True)
@@ -203,15 +205,17 @@ class AgentSession:
             self._reports.add("update", update=part, **call)
         if update.get("status") in _OVER:
             for question in self._questions.values():
-                if question.call_id == as_text(update.get("toolCallId")):
+                if question.call_id == call_id(update):
                     question.over.set()
 
     def _named(self, update: Object) -> dict[str, Json]:
         """Which call of which tool it is about: the same whenever it is reported."""
-        id = as_text(update.get("toolCallId"))
+        id = call_id(update)
         if not id:
             return {}
         name = self._names.setdefault(id, tool_named(update))
+        if len(self._names) > _MOST_NAMES:
+            del self._names[next(iter(self._names))]
         return {"tool_name": name, "tool_input": {"call": id}}
 
     # ------------------------------------------------------------------ questions
@@ -222,14 +226,14 @@ class AgentSession:
         await self._reports.flush()
         hold, question = (
             os.urandom(12).hex(),
-            _Question(asyncio.Event(), self._named(call), as_text(call.get("toolCallId"))),
+            _Question(asyncio.Event(), self._named(call), call_id(call)),
         )
         self._questions[hold] = question
         payload = {
             "type": "permission",
-            "toolCall": call,
             "options": objects(params.get("options")),
             **question.call,
+            "toolCall": _essentials_first(call),
         }
         answer = await self._reports.answer(hold, payload, question.over)
         del self._questions[hold]
@@ -252,6 +256,13 @@ class AgentSession:
             lambda: self._reports.add("answered", request=hold, outcome=outcome, **question.call),
         )
         return result
+
+
+def _essentials_first(call: Object) -> dict[str, Json]:
+    """A call in an order in which its end can be cut off, if it is too large for a report."""
+    about = {name: bounded(call[name], PART) for name in _ABOUT if name in call}
+    given = {name: call[name] for name in ("rawInput",) if name in call}
+    return {**about, **given, **{name: one for name, one in call.items() if name not in about}}
 
 
 def said_by(error: RequestError) -> str:

@@ -27,7 +27,7 @@ _LONGEST_NAME: Final = 80
 def tool_named(call: Object) -> str:
     """The board's name of a call's tool; the call's title if its kind says nothing."""
     kind = as_text(call.get("kind"))
-    return _NAMES.get(kind) or as_text(call.get("title"))[:_LONGEST_NAME] or kind or "Tool"
+    return _NAMES.get(kind) or (as_text(call.get("title")) or kind or "Tool")[:_LONGEST_NAME]
 
 
 def command_of(call: Object) -> str | None:

@@ -63,7 +63,7 @@ class UpdateParts:
         self._calls.clear()
 
     def _call(self, update: Object) -> list[Part]:
-        id = as_text(update.get("toolCallId"))[:LONGEST_PATH]
+        id = call_id(update)
         known = self._calls.setdefault(id, _Call())
         if len(self._calls) > _MOST_CALLS:
             del self._calls[next(iter(self._calls))]
@@ -79,6 +79,11 @@ class UpdateParts:
         parts: list[Part] = [shared | told, *(_continued(id) | one for one in more)]
         parts[-1] |= status
         return parts
+
+
+def call_id(update: Object) -> str:
+    """The id of the call that an update is about; empty if it is about none."""
+    return encodable(as_text(update.get("toolCallId"))[:LONGEST_PATH])
 
 
 def _continued(id: str) -> Part:
