@@ -1,6 +1,7 @@
 """Terminals of our own with a small program in them instead of an agent, and people at them."""
 
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -130,11 +131,19 @@ class OwnTerminals:
 
     def close(self) -> None:
         for child in self.people:
-            child.close(force=True)
+            end_at_once(child)
         for one in self.records:
             for pid in (one.pid, one.host_pid):
                 if psutil.pid_exists(pid):
                     psutil.Process(pid).kill()
+
+
+def end_at_once(child: Any) -> None:
+    """End what runs in a terminal, however long that takes on a busy machine."""
+    if child.isalive():
+        child.kill(signal.SIGKILL)
+        child.wait()
+    child.close()
 
 
 def is_gone(pid: int) -> bool:

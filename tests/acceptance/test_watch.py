@@ -14,6 +14,7 @@ import pexpect
 import pytest
 from tests.acceptance.cli_process import SCRIPT
 from tests.servers import Server, serving
+from tests.terminals import end_at_once
 
 from callboard.board.hook_folders import hooks_folder, write_connection
 
@@ -254,7 +255,7 @@ def terminal(tmp_path: Path, env: dict[str, str]) -> Iterator[Any]:
         echo=False,
     )
     yield shell
-    shell.close(force=True)
+    end_at_once(shell)
 
 
 def test_ctrl_c_is_for_the_program_alone_and_comes_once(terminal: Any):

@@ -27,6 +27,10 @@ MEMBERS = {
     "scope": "read",
     "number": 1,
     "title": "x",
+    "daily": 20,
+    "text": "x",
+    "prompt": "x",
+    "cwd": "/",
 }
 """What a body needs beside the number."""
 
@@ -76,7 +80,7 @@ async def test_no_number_is_too_large_for_an_answer(tmp_path: Path):
                 schema = content.get("application/json", {}).get("schema", {})
                 for where in set(numbers(schema, known)):
                     tried.add(where[-1])
-                    for value in (*TOO_LARGE, *NEGATIVE, *NOT_WHOLE):
+                    for value in (*TOO_LARGE, *_too_small(where[-1]), *NOT_WHOLE):
                         body = body_with(schema, known, where, value)
                         await _check(client, method, place, where[-1], value, content=body)
     assert tried >= {"pid", "limit", "after", "position", "ttlMs", "durationMs", "eventIndex"}
@@ -117,6 +121,7 @@ async def _some_ids(client: httpx.AsyncClient) -> dict[str, str]:
         "workflow_id": "trip",
         "workflow": "trip",
         "token_id": "x",
+        "message_id": "x",
         "agent": "claude",
         "host_id": "x",
         "name": "x",
@@ -124,9 +129,12 @@ async def _some_ids(client: httpx.AsyncClient) -> dict[str, str]:
     }
 
 
+def _too_small(name: str) -> tuple[int, ...]:
+    return (BELOW_ZERO.get(name, NEGATIVE[0]), *NEGATIVE[1:])
+
+
 async def _try_query(client: httpx.AsyncClient, method: str, place: str, name: str) -> None:
-    small = (BELOW_ZERO.get(name, NEGATIVE[0]), *NEGATIVE[1:])
-    for value in (*TOO_LARGE, *small, *NOT_WHOLE[:2]):
+    for value in (*TOO_LARGE, *_too_small(name), *NOT_WHOLE[:2]):
         await _check(client, method, place, name, value, params={name: str(value)})
 
 

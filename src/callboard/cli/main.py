@@ -70,7 +70,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "answer": "Answer a question.",
         "say": "Write to a coding agent.",
         "messages": "List the messages to a coding agent, and change those that wait.",
-        "interrupt": "Stop a coding agent's turn.",
+        "interrupt": "Stop a coding agent's turn, as Esc does in its terminal.",
         "assign": "Assign a question to yourself or someone else.",
         "attend": "Work through interactive sessions with a coding agent, one at a time.",
         "transcript": "Show the conversation of a coding agent or of an interactive session.",

@@ -9,6 +9,7 @@ from typing import Any
 
 import pexpect
 import pytest
+from tests.terminals import end_at_once
 
 from callboard.display.lines import visible
 from callboard.engine.ports import NoAnswer, Request
@@ -64,7 +65,7 @@ def terminal(tmp_path: Path) -> Iterator[Spawn]:
 
     yield spawn
     for child in children:
-        child.close(force=True)
+        end_at_once(child)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """What a relay sees in the files of its machine's clients, and what the server makes of it."""
 
 import json
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -121,11 +123,18 @@ def test_another_session_or_a_working_client_says_nothing(machine: Machine):
     assert machine.look() == []
 
 
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A folder for sockets, whose paths have a limit of about a hundred bytes."""
+    with tempfile.TemporaryDirectory() as made:
+        yield Path(made)
+
+
 async def test_a_codex_turn_whose_end_only_its_app_server_shows(
-    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, short_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(app_server, "TRY_AGAIN", 0.01)
-    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    monkeypatch.setenv("CODEX_HOME", str(short_path))
     socket, server = app_server.control_socket(), PlayedAppServer()
     socket.parent.mkdir()
     plate = machine.plate(agent="codex", session=SESSION, transcript="")

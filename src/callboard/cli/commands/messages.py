@@ -51,7 +51,7 @@ class _Wanted:
 @options.anywhere
 @options.collected(_Wanted)
 def command(given: _Wanted) -> None:
-    """List the messages to a coding agent with their receipts, or change those that wait.
+    """List the messages to a coding agent, and change those that wait.
 
     `edit MESSAGE TEXT` changes a message, `move MESSAGE --before OTHER` its place, and `withdraw
     MESSAGE` takes it back, all until it is handed over. MESSAGE is an id, or the start of one.

@@ -69,7 +69,7 @@ class _Typed:
 @options.anywhere
 @options.collected(_Typed)
 def command(typed: _Typed) -> None:
-    """Show what a coding agent did, or the transcript of an interactive session.
+    """Show the conversation of a coding agent or of an interactive session.
 
     ID is that of an agent on the board, of its session, or of a question that it asked, the start
     of one, or the agent's name. With #MESSAGE, one message is shown in full. Conversations are read

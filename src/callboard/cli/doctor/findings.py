@@ -15,6 +15,7 @@ from callboard.board.hosts import host_file, kept_id
 Level = Literal["ok", "warn", "fail"]
 
 MAIN_PACKAGES: Final = {
+    "acp": "agent-client-protocol",
     "client": "httpx",
     "mcp": "mcp",
     "notify": "apprise",

@@ -192,14 +192,18 @@ def decision(asked: "Interaction") -> dict[str, Json]:
     """
     response = as_object(asked.for_agent)
     offered = _offered(as_object(asked.config).get(OPTIONS))
-    if asked.type == "question" and response.get("approved") is not False:
-        return _chosen(offered, response)
-    if response.get("approved") is True:
-        kind = "allow_always" if response.get("always") is True else "allow_once"
-        option = _of_kind(offered, kind)
-        # Nothing else is chosen instead: each option means something different.
-        return dict(UNDECIDED) if option is None else {"outcome": "allowed", "optionId": option}
-    return _denied(offered, text(response.get("message")))
+    match asked.type, response.get("approved"):
+        case (("permission" | "plan" | "question"), False):
+            return _denied(offered, text(response.get("message")))
+        case (("permission" | "plan"), True):
+            kind = "allow_always" if response.get("always") is True else "allow_once"
+            option = _of_kind(offered, kind)
+            # Nothing else is chosen instead: each option means something different.
+            return dict(UNDECIDED) if option is None else {"outcome": "allowed", "optionId": option}
+        case "question", _:
+            return _chosen(offered, as_object(response.get("answers")))
+        case _:
+            return {}
 
 
 def _denied(offered: Sequence[Mapping[str, str]], message: str | None) -> dict[str, Json]:
@@ -207,10 +211,11 @@ def _denied(offered: Sequence[Mapping[str, str]], message: str | None) -> dict[s
     return {"outcome": "denied", **present(optionId=option, message=message)}
 
 
-def _chosen(offered: Sequence[Mapping[str, str]], response: Object) -> dict[str, Json]:
+def _chosen(offered: Sequence[Mapping[str, str]], answers: Object) -> dict[str, Json]:
     """The option that was chosen by its name. Anything else is a no, with what was written."""
-    answers = [*as_object(response.get("answers")).values()]
-    said = [str(one) for each in answers for one in (each if is_list(each) else [each])]
+    said = [str(one) for each in answers.values() for one in (each if is_list(each) else [each])]
+    if not said:
+        return {}
     for one in offered:
         if one["name"] in said:
             return {"outcome": "allowed", "optionId": one["optionId"]}
