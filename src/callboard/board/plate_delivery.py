@@ -61,13 +61,15 @@ class _Attempt:
     """What is known of an attempt besides what is in the log.
 
     is_ours: this process decided on it. was_asked: its machine may have got the command.
-    is_done: its machine has done it, now or before. since: when its evidence became due.
+    is_done: its machine has done it, now or before. has_left: it doesn't wait for a hook, or for
+    its person, anymore. since: when its evidence became due.
     asked_at: when it was last looked whether another way leads there, and the plate's time then.
     """
 
     is_ours: bool = False
     was_asked: bool = False
     is_done: bool = False
+    has_left: bool = False
     looks: int = 0
     since: float | None = None
     asked_at: tuple[float, int] = (float("-inf"), 0)
@@ -282,6 +284,7 @@ class PlateDelivery:
             _log.debug("A message could not be looked for: %s", error)
         attempt.looks += 1
         told = found.get("status")
+        attempt.has_left = told == "left"
         status = next((one for one in get_args(Arrival) if one == told), None)
         if status is not None:
             at = number(found["atMs"]) if isinstance(found.get("atMs"), int) else None
@@ -317,6 +320,7 @@ class PlateDelivery:
         """Whether the client would have shown the message by now, if it had it."""
         has_ended = _has_ended(plate, message)
         waits = message.status == "held" or message.way in WAYS_OF_HOOKS
+        waits = waits and not attempt.has_left
         if not has_ended and (waits or not is_between_turns(plate)):
             attempt.since = None
             return False

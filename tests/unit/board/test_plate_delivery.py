@@ -199,6 +199,21 @@ async def test_refused_is_lost(world: MessageWorld):
     assert message.note == "The person at the terminal refused it."
 
 
+async def test_held_by_a_dialog_that_is_gone(world: MessageWorld):
+    """A server that was restarted meanwhile isn't told what its person decided."""
+    world.agent.results = ["held"]
+    await world.say("a")
+    await world.say("b")
+    await world.steps()
+    await world.serve()
+    world.agent.shows["a"] = "left"
+    await world.steps()
+    assert await world.statuses() == {"a": "held", "b": "queued"}
+    await pass_time(world, SHOWS_WITHIN + 1)
+    await world.steps()
+    assert await world.statuses() == {"a": "lost", "b": "handed"}
+
+
 async def test_unknown_is_decided_by_evidence_alone(world: MessageWorld):
     world.agent.results = ["unknown"]
     await world.say("a")
