@@ -184,7 +184,7 @@ async def test_a_hook_that_was_killed_before_it_printed(
     assert not await mail.recall(recipient, MESSAGE)
 
 
-@pytest.mark.parametrize("text", ["go", "It's the\n\"other\" table: \\d <b>ü"])
+@pytest.mark.parametrize("text", ["go", 'It\'s the\n"other" table: \\d <b>ü'])
 async def test_only_a_record_of_the_message_shows_that_it_was_seen(
     mail: HookMail, recipient: Recipient, hooks: Path, text: str
 ):

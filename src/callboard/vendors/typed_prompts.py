@@ -156,11 +156,14 @@ class _Typing:
         told = self._noted_last()
         if told == {}:
             return True  # It was never pasted: what is in the box is its person's.
-        if told is None or told.get("stage") == "entered" or self._pane is None:
+        if told is None or told.get("stage") == "entered":
             return False
         pid, start = whole(told.get("pid"), LARGEST_PID), word(told.get("start"))
         if told.get("stage") == "pasted" and pid is not None and is_alive(pid, start):
             return False  # It is being typed.
+        if self._pane is None:
+            client = self._recipient
+            return client.pid is not None and not is_alive(client.pid, client.proc_start)
         screen = self._pane.look()
         if screen is None or not self._is_free(screen):
             return False

@@ -287,6 +287,18 @@ async def test_the_end_may_show_that_it_arrived(world: MessageWorld):
     assert await world.statuses() == {"a": "seen"}
 
 
+async def test_the_end_may_show_that_it_never_got_there(world: MessageWorld):
+    """Then it is still queued, for when the session is resumed."""
+    await world.say("a")
+    await world.steps()
+    await world.hear(events.SESSION_END({}))
+    world.agent.shows["a"] = "untouched"
+    await world.steps()
+    await pass_time(world, ENDS_WITHIN + 1)
+    await world.steps()
+    assert await world.statuses() == {"a": "queued"}
+
+
 async def test_a_crash_before_the_machine_was_asked(world: MessageWorld):
     await world.say("a")
     assert await world.delivery.step() == 0

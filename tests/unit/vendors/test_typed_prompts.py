@@ -246,6 +246,32 @@ async def test_a_crash_before_the_paste_touches_no_draft(typing: TypedPrompts, p
         assert pane.box == draft
 
 
+async def test_a_client_that_is_killed_before_enter_never_got_it(
+    typing: TypedPrompts, pane: FakePane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def die(pane: FakePane, text: str) -> None:
+        raise RuntimeError("killed")
+
+    pane.on_paste = die
+    with pytest.raises(RuntimeError):
+        await typing.say(IDLE, MESSAGE)
+    end_typing(tmp_path)
+    monkeypatch.setattr(typed_prompts, "pane_of", lambda pid, start: None)
+    here = Recipient("claude", "s1", "/p", os.getpid(), started_at(os.getpid()), status="idle")
+    assert (await typing.look(here, MESSAGE)).status is None
+    gone = Recipient("claude", "s1", "/p", 2**22 - 1, "0")
+    assert (await typing.look(gone, MESSAGE)).status == "untouched"
+
+
+async def test_a_client_that_is_killed_after_enter_may_have_got_it(
+    typing: TypedPrompts, pane: FakePane, monkeypatch: pytest.MonkeyPatch
+):
+    assert (await typing.say(IDLE, MESSAGE)).result == "accepted"
+    monkeypatch.setattr(typed_prompts, "pane_of", lambda pid, start: None)
+    gone = Recipient("claude", "s1", "/p", 2**22 - 1, "0")
+    assert (await typing.look(gone, MESSAGE)).status is None
+
+
 async def test_without_a_note_that_enter_comes_next_it_is_not_pressed(
     typing: TypedPrompts, pane: FakePane, monkeypatch: pytest.MonkeyPatch
 ):

@@ -5,7 +5,7 @@ from typing import Final
 
 from callboard.systems.processes import is_alive
 from callboard.vendors.claude.inbox import InboxError, Replies, return_address, send, usable
-from callboard.vendors.claude.receipts import permission_mode, sighted
+from callboard.vendors.claude.receipts import never_got, permission_mode, sighted
 from callboard.vendors.claude.registry import Registered, registered
 from callboard.vendors.steering import (
     STEPS,
@@ -56,11 +56,13 @@ class InboxWay:
         return handover
 
     async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
-        """Look into its transcript."""
+        """Look into its transcript, and whether it could still get there."""
         found = await asyncio.to_thread(sighted, recipient, message)
-        if found.status is None and self._replies.of(message) == "denied":
+        if found.status is not None:
+            return found
+        if self._replies.of(message) == "denied":
             return Sighting("refused")
-        return found
+        return await asyncio.to_thread(_unseen, recipient, message)
 
     async def _send(
         self, inbox: str, recipient: Recipient, message: Outgoing, reply_to: str
@@ -94,6 +96,18 @@ def _session(recipient: Recipient) -> Registered | None:
         return None
     found = registered(pid, recipient.proc_start)
     return found if found is not None and found.session_id == recipient.session_id else None
+
+
+def _unseen(recipient: Recipient, message: Outgoing) -> Sighting:
+    """What is known of a message that the transcript doesn't show.
+
+    While it is held, the client says that it waits, also to a server that it isn't held for.
+    """
+    if never_got(recipient, message):
+        return Sighting("untouched")
+    found = _session(recipient)
+    waits = found is None or found.status in (None, "waiting")
+    return Sighting(None if waits else "left")
 
 
 def _reach(recipient: Recipient) -> Reach:

@@ -78,7 +78,7 @@ class OpencodeSteering:
 
     async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
         """Look what became of its file."""
-        return await asyncio.to_thread(self._sighted, recipient, letter_name(message.id))
+        return await asyncio.to_thread(self._looked_at, recipient, letter_name(message.id))
 
     async def recall(self, recipient: Recipient, message: Outgoing) -> bool:
         """Never: the plugin takes a message at once."""
@@ -122,6 +122,14 @@ class OpencodeSteering:
         except (OSError, ValueError):
             return None
         return box if not start or is_alive(pid, start) else None
+
+    def _looked_at(self, recipient: Recipient, name: str) -> Sighting:
+        """What became of it; what the plugin left in a process that has ended is taken back."""
+        found, pid = self._sighted(recipient, name), recipient.pid
+        if found.status is None and pid is not None and not is_alive(pid, recipient.proc_start):
+            box = Letterbox(self._hooks, recipient.agent, pid)
+            return Sighting("untouched" if box.take_back(name) else None)
+        return found
 
     def _sighted(self, recipient: Recipient, name: str) -> Sighting:
         box = Letterbox(self._hooks, recipient.agent, recipient.pid)
