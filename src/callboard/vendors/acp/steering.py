@@ -7,6 +7,7 @@ from typing import Final, Literal, get_args
 from callboard.events.json_values import Object, as_whole
 from callboard.terminals.link import asked
 from callboard.terminals.records import terminal_of
+from callboard.vendors.prompt_box import as_words
 from callboard.vendors.steering import (
     InterruptAttempt,
     MessageHandover,
@@ -44,7 +45,8 @@ class AcpSteering:
         """Send it as a prompt, at most once."""
         if message.when == "after_turn" and recipient.status not in (None, "idle"):
             return MessageHandover("untouched", "prompt", "Its turn isn't over yet.")
-        told = await self._ask(recipient, {"do": "say", "id": message.id, "text": message.text})
+        said: Object = {"do": "say", "id": message.id, "text": as_words(message.text)}
+        told = await self._ask(recipient, said)
         if not told:
             # Whether it got that far, only what it reports can show.
             return MessageHandover("unknown", "prompt", _GONE)
