@@ -116,7 +116,7 @@ async def test_each_kind_of_answer_reaches_the_agent(acp: Acp):
 
 
 async def test_what_people_write_is_never_a_command(acp: Acp):
-    """Agents run a prompt that starts with a slash. One that may only answer writes none, either."""
+    """Agents run a prompt that starts with a slash, and a note beside a no is a prompt as well."""
     plate = await acp.start(*SCRIPTED, prompt="run first")
     asked = await acp.board.asked("permission")
     await acp.board.answer(asked["id"], {"approved": False, "message": "/undo"})
