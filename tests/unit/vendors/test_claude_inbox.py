@@ -13,9 +13,12 @@ from typing import Any
 import pytest
 
 from callboard.systems.processes import started_at
+from callboard.terminals.link import ShownScreen
+from callboard.vendors import typed_prompts
 from callboard.vendors.claude import inbox_way
 from callboard.vendors.claude.inbox import wire_id
 from callboard.vendors.claude.inbox_way import InboxWay
+from callboard.vendors.claude.steering import steering
 from callboard.vendors.steering import Outgoing, Recipient
 
 US = os.getpid()
@@ -119,6 +122,29 @@ async def test_after_the_turn_it_waits_for_the_client_itself(client: Client):
     later = replace(MESSAGE, when="after_turn")
     assert (await InboxWay().say(client.recipient, later)).result == "untouched"
     assert client.frames == []
+
+
+class Idle:
+    """A terminal with an empty prompt box."""
+
+    def look(self) -> ShownScreen:
+        rule = "─" * 60
+        return ShownScreen([rule, "❯", rule], (1, 2), 0, attached=False)
+
+
+@pytest.mark.parametrize(
+    ("status", "way"), [("idle", "terminal"), ("busy", "hook"), ("something new", "hook")]
+)
+async def test_without_an_inbox_it_is_typed_only_if_it_says_that_it_is_idle(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: str, way: str
+):
+    """Not if the board believes so, and it says something else, whatever that means."""
+    monkeypatch.setattr(typed_prompts, "pane_of", lambda pid, start: Idle())
+    client.says(status, peerProtocol=2)
+    recipient = replace(client.recipient, status="idle")
+    assert (await steering(tmp_path).reach(recipient)).way == way
+    client.says(status, peerProtocol=2, sessionId="s2")
+    assert (await steering(tmp_path).reach(recipient)).way == "hook"
 
 
 class TestHeld:
