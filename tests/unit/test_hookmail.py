@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,16 @@ import pytest
 from callboard.board.hook_folders import make_folders
 from callboard.courier.mail import WAITS
 from callboard.systems.processes import started_at
-from callboard.vendors.hook_mail import GONE, NO_HOOKS, HookMail, context_for, told_of
+from callboard.vendors.hook_mail import (
+    GONE,
+    NEXT_TURN,
+    NO_HOOKS,
+    HookMail,
+    context_for,
+    told_of,
+)
 from callboard.vendors.settings.commands import calling, in_sh, spooling
-from callboard.vendors.steering import Outgoing, Recipient
+from callboard.vendors.steering import WAITING, Outgoing, Recipient
 
 US = os.getpid()
 MESSAGE = Outgoing("m1", "Use the other table.", "now", "Ann")
@@ -132,6 +140,16 @@ async def test_the_transcript_shows_that_the_model_was_given_it(
     with transcript.open("a") as file:
         file.write(json.dumps(after) + "\n")
     assert (await mail.look(recipient, MESSAGE)).status == "seen"
+
+
+@pytest.mark.parametrize(
+    ("status", "note"), [("busy", None), ("waiting", WAITING), ("idle", NEXT_TURN)]
+)
+async def test_when_it_will_be_delivered(
+    mail: HookMail, recipient: Recipient, status: Any, note: str | None
+):
+    """During a turn, that depends on what the message is for, which its writer sees."""
+    assert (await mail.reach(replace(recipient, status=status))).note == note
 
 
 async def test_a_session_that_has_ended_or_has_no_hooks(mail: HookMail, recipient: Recipient):

@@ -15,7 +15,7 @@ from callboard.events.json_values import Object
 from callboard.systems.processes import is_alive
 from callboard.vendors.letterbox import Letterbox, letter_name
 from callboard.vendors.steering import (
-    BUSY,
+    NOTES,
     MessageHandover,
     Outgoing,
     Reach,
@@ -78,7 +78,9 @@ class HookMail:
             return Reach(None, False, GONE)
         if recipient.transcript is None:
             return Reach(None, False, NO_HOOKS)
-        return Reach("hook", False, BUSY if recipient.status == "busy" else NEXT_TURN)
+        if recipient.status == "busy":
+            return Reach("hook", False)
+        return Reach("hook", False, NOTES.get(recipient.status or "idle", NEXT_TURN))
 
     async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
         """Leave it for the next hook. For after the turn, not for those that run during it."""

@@ -14,11 +14,10 @@ Way = Literal["inbox", "app_server", "plugin", "hook", "rewake", "terminal", "pr
 """Claude Code's inbox socket, Codex's app server, opencode's plugin, what a hook prints, a hook
 that wakes the agent, what is typed into its terminal, and a prompt of ACP."""
 
-BUSY: Final = "Delivered when it finishes its current step."
 WAITING: Final = "Delivered once the dialog in its terminal is closed."
 TURN_RUNS: Final = "Its turn isn't over yet."
-STEPS: Final = {"busy": BUSY, "shell": BUSY, "waiting": WAITING}
-"""When a client takes a message, by what it does now."""
+NOTES: Final = {"waiting": WAITING}
+"""When a client takes a message, by what it does now, where that is the same for every message."""
 
 
 @dataclass(frozen=True, slots=True)

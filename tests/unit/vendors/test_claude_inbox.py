@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from callboard.display.message_receipts import how_delivered
 from callboard.systems.processes import started_at
 from callboard.terminals.link import ShownScreen
 from callboard.vendors import typed_prompts
@@ -145,6 +146,17 @@ async def test_without_an_inbox_it_is_typed_only_if_it_says_that_it_is_idle(
     assert (await steering(tmp_path).reach(recipient)).way == way
     client.says(status, peerProtocol=2, sessionId="s2")
     assert (await steering(tmp_path).reach(recipient)).way == "hook"
+
+
+@pytest.mark.parametrize("status", ["idle", "busy", "shell"])
+async def test_a_reach_does_not_say_when_a_message_for_after_the_turn_arrives(
+    client: Client, status: str
+):
+    client.says(status)
+    reach = await InboxWay().reach(client.recipient)
+    assert (reach.way, reach.note) == ("inbox", None)
+    said = how_delivered(reach, "after_turn", idle=False)
+    assert said.startswith("Delivered when the agent has finished its turn.")
 
 
 class TestHeld:

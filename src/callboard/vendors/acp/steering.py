@@ -21,7 +21,6 @@ _Shown = Literal["delivered", "seen"]
 _GONE: Final = "It can't be reached: the process that keeps it has ended."
 _LATER: Final = "Delivered when its turn is over: a prompt before that would cancel the turn."
 _STARTING: Final = "Delivered once its session has started."
-_BUSY: Final = "Delivered when it finishes its current step."
 
 
 def steering(hooks: Path) -> "AcpSteering":
@@ -39,7 +38,7 @@ class AcpSteering:
             return Reach(None, True, _GONE)
         if told.get("takes") is not True:
             return Reach(None, True, _LATER if told.get("open") is True else _STARTING)
-        return Reach("prompt", True, _BUSY if recipient.status == "busy" else None)
+        return Reach("prompt", True)
 
     async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
         """Send it as a prompt, at most once."""

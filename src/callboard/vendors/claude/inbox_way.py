@@ -8,7 +8,7 @@ from callboard.vendors.claude.inbox import InboxError, Replies, return_address, 
 from callboard.vendors.claude.receipts import never_got, permission_mode, sighted
 from callboard.vendors.claude.registry import Registered, registered
 from callboard.vendors.steering import (
-    STEPS,
+    NOTES,
     TURN_RUNS,
     MessageHandover,
     Outgoing,
@@ -118,4 +118,4 @@ def _reach(recipient: Recipient) -> Reach:
         return Reach(None, False, _NO_INBOX)
     if permission_mode(recipient) == "bypassPermissions":
         return Reach("inbox", False, _HELD)
-    return Reach("inbox", False, STEPS.get(found.status or "idle"))
+    return Reach("inbox", False, NOTES.get(found.status or "idle"))

@@ -21,7 +21,7 @@ from callboard.vendors.codex.settings import home
 from callboard.vendors.fields import whole, word
 from callboard.vendors.metadata import LARGEST_MOMENT
 from callboard.vendors.steering import (
-    STEPS,
+    NOTES,
     TURN_RUNS,
     InterruptAttempt,
     MessageHandover,
@@ -62,7 +62,7 @@ class AppServerWay:
             status = None
         if status is None:
             return Reach(None, True, NO_SERVER)
-        return Reach("app_server", True, STEPS.get(status))
+        return Reach("app_server", True, NOTES.get(status))
 
     async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
         """Start a turn with it, or give it to the turn that is running."""

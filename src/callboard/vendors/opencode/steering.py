@@ -16,7 +16,7 @@ from callboard.events.json_values import Object
 from callboard.systems.processes import is_alive
 from callboard.vendors.letterbox import Letterbox, digest, letter_name
 from callboard.vendors.steering import (
-    STEPS,
+    NOTES,
     TURN_RUNS,
     InterruptAttempt,
     MessageHandover,
@@ -55,7 +55,7 @@ class OpencodeSteering:
         """By the plugin, if it runs in the session's process."""
         if await asyncio.to_thread(self._box, recipient) is None:
             return Reach(None, True, _GONE)
-        return Reach("plugin", True, STEPS.get(recipient.status or "idle"))
+        return Reach("plugin", True, NOTES.get(recipient.status or "idle"))
 
     async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
         """Leave it for the plugin, and wait until that has given it to the session."""
