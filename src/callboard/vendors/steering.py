@@ -84,11 +84,11 @@ class Sighting(Shape):
     """What the client's own records show of a message. None: nothing yet.
 
     refused: its person didn't accept it. untouched: it was taken back, or the client dropped it, so
-    that it can be sent again. left: it waits for no hook and no person anymore, and nothing shows
-    yet that it arrived.
+    that it can be sent again. held: a dialog waits for its person first. left: it waits for no
+    hook and no person anymore, and nothing shows yet that it arrived.
     """
 
-    status: Literal["delivered", "seen", "refused", "untouched", "left"] | None
+    status: Literal["delivered", "seen", "refused", "untouched", "held", "left"] | None
     at_ms: int | None = None
 
 

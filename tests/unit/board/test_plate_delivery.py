@@ -199,6 +199,22 @@ async def test_refused_is_lost(world: MessageWorld):
     assert message.note == "The person at the terminal refused it."
 
 
+async def test_held_by_a_client_that_says_so_late(world: MessageWorld):
+    """Its person may still accept it, so it is not lost."""
+    world.agent.results = ["unknown"]
+    await world.say("a")
+    world.agent.shows["a"] = "held"
+    await world.steps()
+    await pass_time(world, 3600)
+    await world.steps()
+    (message,) = await world.messages()
+    assert (message.status, bool(message.note)) == ("held", True)
+    world.agent.shows["a"] = "seen"
+    await pass_time(world, 3600)
+    await world.steps()
+    assert await world.statuses() == {"a": "seen"}
+
+
 async def test_held_by_a_dialog_that_is_gone(world: MessageWorld):
     """A server that was restarted meanwhile isn't told what its person decided."""
     world.agent.results = ["held"]

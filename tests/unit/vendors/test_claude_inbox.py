@@ -118,6 +118,16 @@ async def test_a_folder_that_others_write_to_is_not_trusted(client: Client):
     assert client.frames == []
 
 
+async def test_a_client_that_shows_nothing(client: Client):
+    client.on_frame = lambda frame: None
+    way = InboxWay()
+    assert (await way.say(client.recipient, MESSAGE)).result == "unknown"
+    assert (await way.look(client.recipient, MESSAGE)).status == "left"
+    client.enqueue(client.frames[0])
+    assert (await way.look(client.recipient, MESSAGE)).status == "delivered"
+    assert [one.name for one in client.socket.parent.iterdir()] == ["inbox.sock"]
+
+
 async def test_after_the_turn_it_waits_for_the_client_itself(client: Client):
     client.says("busy")
     later = replace(MESSAGE, when="after_turn")
@@ -184,8 +194,18 @@ class TestHeld:
         writer.close()
         await asyncio.sleep(0.05)
 
+    async def test_a_client_that_says_so_late(self, client: Client):
+        """After the answer to the command. A message that its person can accept is not lost."""
+        client.on_frame = lambda frame: client.says("waiting")
+        way = InboxWay()
+        assert (await way.say(client.recipient, MESSAGE)).result == "unknown"
+        await self.tell(client, "held")
+        assert (await way.look(client.recipient, MESSAGE)).status == "held"
+        await self.tell(client, "denied")
+        assert (await way.look(client.recipient, MESSAGE)).status == "refused"
+
     async def test_until_it_is_denied(self, client: Client, way: InboxWay):
-        assert (await way.look(client.recipient, MESSAGE)).status is None
+        assert (await way.look(client.recipient, MESSAGE)).status == "held"
         await self.tell(client, "denied")
         assert (await way.look(client.recipient, MESSAGE)).status == "refused"
 
@@ -193,7 +213,7 @@ class TestHeld:
         self, client: Client, way: InboxWay
     ):
         another = InboxWay()
-        assert (await another.look(client.recipient, MESSAGE)).status is None
+        assert (await another.look(client.recipient, MESSAGE)).status == "held"
         client.says("idle")
         assert (await another.look(client.recipient, MESSAGE)).status == "left"
         client.record(type="user", origin={"kind": "peer", "msg_id": wire_id(MESSAGE)})

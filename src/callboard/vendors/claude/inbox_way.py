@@ -20,6 +20,7 @@ from callboard.vendors.steering import (
 SHOWS_WITHIN: Final = 5.0
 """Seconds until a client that was sent a message shows that it has it, or holds it."""
 _LOOKS_EVERY: Final = 0.05
+_SHOWN: Final = ("delivered", "seen", "refused", "untouched")
 _GONE: Final = "It can't be reached: its process has ended, or runs another session."
 _NO_INBOX: Final = "It can't be reached: this version of Claude Code takes no messages."
 _HELD: Final = "Its person has to accept the message first, because permissions are bypassed."
@@ -51,18 +52,20 @@ class InboxWay:
                 "untouched", "inbox", "Its inbox can't be answered on this machine."
             )
         handover = await self._send(inbox, recipient, message, reply_to)
-        if handover.result != "held":
-            self._replies.forget(message)
+        if handover.result in ("accepted", "untouched"):
+            self._replies.forget(message)  # Otherwise, it may still say that it holds it.
         return handover
 
     async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
         """Look into its transcript, and whether it could still get there."""
         found = await asyncio.to_thread(sighted, recipient, message)
-        if found.status is not None:
-            return found
-        if self._replies.of(message) == "denied":
-            return Sighting("refused")
-        return await asyncio.to_thread(_unseen, recipient, message)
+        if found.status is None and self._replies.of(message) == "denied":
+            found = Sighting("refused")
+        if found.status is None:
+            found = await asyncio.to_thread(_unseen, recipient, message)
+        if found.status in _SHOWN:
+            self._replies.forget(message)
+        return found
 
     async def _send(
         self, inbox: str, recipient: Recipient, message: Outgoing, reply_to: str
@@ -81,7 +84,7 @@ class InboxWay:
                     await asyncio.sleep(_LOOKS_EVERY)
                     if self._replies.of(message) == "held":
                         return MessageHandover("held", "inbox", _HELD)
-                    if (await self.look(recipient, message)).status is not None:
+                    if (await self.look(recipient, message)).status in _SHOWN:
                         return MessageHandover("accepted", "inbox")
         except TimeoutError:
             return MessageHandover(
@@ -101,13 +104,14 @@ def _session(recipient: Recipient) -> Registered | None:
 def _unseen(recipient: Recipient, message: Outgoing) -> Sighting:
     """What is known of a message that the transcript doesn't show.
 
-    While it is held, the client says that it waits, also to a server that it isn't held for.
+    While it is held, the client's entry says that it waits, whoever else it told.
     """
     if never_got(recipient, message):
         return Sighting("untouched")
     found = _session(recipient)
-    waits = found is None or found.status in (None, "waiting")
-    return Sighting(None if waits else "left")
+    if found is None or found.status is None:
+        return Sighting(None)
+    return Sighting("held" if found.status == "waiting" else "left")
 
 
 def _reach(recipient: Recipient) -> Reach:
