@@ -133,6 +133,19 @@ async def test_a_question_about_a_huge_file_is_asked(acp: Acp):
     assert largest < 32_000
 
 
+async def test_what_people_write_is_never_a_command(acp: Acp):
+    """Agents run a prompt that starts with a slash, and a note beside a no is a prompt as well."""
+    plate = await acp.start(*SCRIPTED, prompt="run first")
+    asked = await acp.board.asked("permission")
+    await acp.board.answer(asked["id"], {"approved": False, "message": "/undo"})
+    await acp.shown(plate, "Message: /undo")
+    await acp.board.plate(plateId=plate["plateId"], status="idle")
+    written = await acp.say(plate, "/compact")
+    await acp.message(plate, id=written["id"], status="seen", text="/compact")
+    prompts = [one["text"] for one in await acp.items(plate) if one["kind"] == "prompt"]
+    assert prompts == ["run first", "Message: /undo", "Message: /compact"]
+
+
 async def test_what_an_agent_does_is_shown_and_counted(acp: Acp):
     steps = "plan Read,Write\nedit /p/a.txt\nstream 200\nodd sunny\ncost 0.5\nsay Done."
     plate = await acp.start(*SCRIPTED, "--garbage", prompt=steps)

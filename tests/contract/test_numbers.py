@@ -15,6 +15,8 @@ NEGATIVE = (-1, -(2**63) - 1)
 BELOW_ZERO = {"utcOffset": -(2**31)}
 """What may be negative, and from where on it is too small."""
 NOT_WHOLE = (1.5, True, "7")
+AMOUNTS = {"daily"}
+"""What may be a fraction."""
 MEMBERS = {
     "by": "x",
     "outcome": "failed",
@@ -80,7 +82,7 @@ async def test_no_number_is_too_large_for_an_answer(tmp_path: Path):
                 schema = content.get("application/json", {}).get("schema", {})
                 for where in set(numbers(schema, known)):
                     tried.add(where[-1])
-                    for value in (*TOO_LARGE, *_too_small(where[-1]), *NOT_WHOLE):
+                    for value in _wrong(where[-1]):
                         body = body_with(schema, known, where, value)
                         await _check(client, method, place, where[-1], value, content=body)
     assert tried >= {"pid", "limit", "after", "position", "ttlMs", "durationMs", "eventIndex"}
@@ -131,6 +133,10 @@ async def _some_ids(client: httpx.AsyncClient) -> dict[str, str]:
 
 def _too_small(name: str) -> tuple[int, ...]:
     return (BELOW_ZERO.get(name, NEGATIVE[0]), *NEGATIVE[1:])
+
+
+def _wrong(name: str) -> tuple[Any, ...]:
+    return (*TOO_LARGE, *_too_small(name), *(NOT_WHOLE[1:] if name in AMOUNTS else NOT_WHOLE))
 
 
 async def _try_query(client: httpx.AsyncClient, method: str, place: str, name: str) -> None:

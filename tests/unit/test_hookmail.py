@@ -5,16 +5,25 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from callboard.board.hook_folders import make_folders
+from callboard.courier.mail import WAITS
 from callboard.systems.processes import started_at
-from callboard.vendors.hook_mail import GONE, NO_HOOKS, HookMail, context_for
+from callboard.vendors.hook_mail import (
+    GONE,
+    NEXT_TURN,
+    NO_HOOKS,
+    HookMail,
+    context_for,
+    told_of,
+)
 from callboard.vendors.settings.commands import calling, in_sh, spooling
-from callboard.vendors.steering import Outgoing, Recipient
+from callboard.vendors.steering import WAITING, Outgoing, Recipient
 
 US = os.getpid()
 MESSAGE = Outgoing("m1", "Use the other table.", "now", "Ann")
@@ -122,15 +131,25 @@ async def test_the_transcript_shows_that_the_model_was_given_it(
     hooks: Path, mail: HookMail, recipient: Recipient
 ):
     transcript = Path(recipient.transcript or "")
-    before = {"timestamp": "2020-01-01T00:00:00Z", "text": MESSAGE.text}
+    before = {"timestamp": "2020-01-01T00:00:00Z", "text": told_of(MESSAGE)}
     transcript.write_text(json.dumps(before) + "\n")
     await mail.say(recipient, MESSAGE)
     run(spooling(hooks, "claude"))
     assert (await mail.look(recipient, MESSAGE)).status == "delivered"
-    after = {"timestamp": "2099-01-01T00:00:00Z", "content": f"x {MESSAGE.text}"}
+    after = {"timestamp": "2099-01-01T00:00:00Z", "content": f"x {told_of(MESSAGE)}"}
     with transcript.open("a") as file:
         file.write(json.dumps(after) + "\n")
     assert (await mail.look(recipient, MESSAGE)).status == "seen"
+
+
+@pytest.mark.parametrize(
+    ("status", "note"), [("busy", None), ("waiting", WAITING), ("idle", NEXT_TURN)]
+)
+async def test_when_it_will_be_delivered(
+    mail: HookMail, recipient: Recipient, status: Any, note: str | None
+):
+    """During a turn, that depends on what the message is for, which its writer sees."""
+    assert (await mail.reach(replace(recipient, status=status))).note == note
 
 
 async def test_a_session_that_has_ended_or_has_no_hooks(mail: HookMail, recipient: Recipient):
@@ -159,3 +178,42 @@ def test_it_is_quiet_however_it_is_called(hooks: Path):
         command = [sys.executable, "-I", "-S", hookmail.__file__, *words]
         done = subprocess.run(command, input=b"{}", capture_output=True, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+async def test_a_crash_before_hooks_are_told_that_there_is_mail(
+    mail: HookMail, recipient: Recipient, hooks: Path
+):
+    """It was left, and shells look only where a mark says so."""
+    await mail.say(recipient, MESSAGE)
+    mark = hooks / "mailbox" / f"claude.{US}" / WAITS
+    mark.unlink()
+    assert (await mail.look(recipient, MESSAGE)).status is None
+    assert mark.exists()
+
+
+async def test_a_hook_that_was_killed_before_it_printed(
+    mail: HookMail, recipient: Recipient, hooks: Path
+):
+    """It doesn't wait for a hook anymore, so nothing else has to wait for it, either."""
+    await mail.say(recipient, MESSAGE)
+    (letter,) = (hooks / "mailbox" / f"claude.{US}").glob("*.json")
+    letter.rename(letter.with_suffix(".taken"))
+    assert (await mail.look(recipient, MESSAGE)).status == "left"
+    assert not await mail.recall(recipient, MESSAGE)
+
+
+@pytest.mark.parametrize("text", ["go", 'It\'s the\n"other" table: \\d <b>ü'])
+async def test_only_a_record_of_the_message_shows_that_it_was_seen(
+    mail: HookMail, recipient: Recipient, hooks: Path, text: str
+):
+    message = Outgoing("m1", text, "now", "Ann")
+    await mail.say(recipient, message)
+    printed = run(spooling(hooks, "claude"))
+    transcript, at = Path(recipient.transcript or ""), "2999-01-01T00:00:00.000Z"
+    written = {"timestamp": at, "message": f"I am good to go. {text}"}
+    transcript.write_text(json.dumps(written, ensure_ascii=False) + "\n")
+    assert (await mail.look(recipient, message)).status == "delivered"
+    told = json.loads(printed)["hookSpecificOutput"]["additionalContext"]
+    record = {"timestamp": at, "attachment": {"content": [told]}}
+    transcript.write_text(json.dumps(record, ensure_ascii=False) + "\n")
+    assert (await mail.look(recipient, message)).status == "seen"

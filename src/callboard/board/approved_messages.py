@@ -6,6 +6,7 @@ person wanted it. So it asks a question that contains the message, and the answe
 
 from typing import Final
 
+from callboard.board.message_queue import checked
 from callboard.display.lines import one_line
 from callboard.errors import Forbidden, ValidationError
 from callboard.events.envelope import Json
@@ -26,6 +27,7 @@ def approval_for(
     """The question that a person has to approve, and what identifies it as that."""
     if not text.strip() or len(text) > LONGEST:
         raise ValidationError(f"text: write 1 to {LONGEST:,} characters.", field="text")
+    checked(text)  # Before a person is asked about something that is never sent.
     name = one_line(client, _LONGEST_NAME) or "A program"
     said: dict[str, Json] = {"client": name, "plateId": plate_id, "text": text, "when": when}
     prompt = f"{name} wants to write to the agent {plate_id}, {_WHENS[when]}:\n\n{text}"

@@ -61,13 +61,15 @@ class _Attempt:
     """What is known of an attempt besides what is in the log.
 
     is_ours: this process decided on it. was_asked: its machine may have got the command.
-    is_done: its machine has done it, now or before. since: when its evidence became due.
+    is_done: its machine has done it, now or before. waits: what it was last seen to wait for: a
+    dialog (`held`), or no hook and no dialog (`left`). since: when its evidence became due.
     asked_at: when it was last looked whether another way leads there, and the plate's time then.
     """
 
     is_ours: bool = False
     was_asked: bool = False
     is_done: bool = False
+    waits: object = None
     looks: int = 0
     since: float | None = None
     asked_at: tuple[float, int] = (float("-inf"), 0)
@@ -282,6 +284,7 @@ class PlateDelivery:
             _log.debug("A message could not be looked for: %s", error)
         attempt.looks += 1
         told = found.get("status")
+        attempt.waits = told
         status = next((one for one in get_args(Arrival) if one == told), None)
         if status is not None:
             at = number(found["atMs"]) if isinstance(found.get("atMs"), int) else None
@@ -289,6 +292,8 @@ class PlateDelivery:
         if told == "untouched" and (attempt.is_done or _has_ended(plate, message)):
             await self._return(plate, message, None)
             return None
+        if told == "held" and not is_asking(plate):
+            await self._take(message, Entry(events.HELD, {"id": message.id, "note": _HELD}))
         if told == "refused":
             await self._take(message, events.LOST({"id": message.id, "reason": _REFUSED}))
             return None
@@ -317,6 +322,7 @@ class PlateDelivery:
         """Whether the client would have shown the message by now, if it had it."""
         has_ended = _has_ended(plate, message)
         waits = message.status == "held" or message.way in WAYS_OF_HOOKS
+        waits = attempt.waits == "held" or (waits and attempt.waits != "left")
         if not has_ended and (waits or not is_between_turns(plate)):
             attempt.since = None
             return False
@@ -345,6 +351,7 @@ _UNSEEN: Final = (
     "The agent's turn is over, and nothing shows that it got this. Look at its conversation before "
     "you write it again."
 )
+_HELD: Final = "A dialog in its terminal is open, and its person decides whether to accept this."
 _REFUSED: Final = "The person at the terminal refused it."
 
 

@@ -6,6 +6,7 @@ prompt. The model gets them as context; the person at the terminal sees a line o
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ from callboard.events.json_values import Object
 from callboard.systems.processes import is_alive
 from callboard.vendors.letterbox import Letterbox, letter_name
 from callboard.vendors.steering import (
-    BUSY,
+    NOTES,
     MessageHandover,
     Outgoing,
     Reach,
@@ -32,6 +33,8 @@ NO_HOOKS: Final = (
 _LONGEST_SEARCHED: Final = 4 * 1024 * 1024
 _LONGEST_MARK: Final = 200
 _SENDER: Final = "A person"
+_SAYS: Final = "sent this message from the Callboard board."
+"""What only the record of a message has: a short one may be part of anything."""
 
 Outputs = Callable[[Recipient, Outgoing], Mapping[str, Object]]
 """What each of a client's hooks prints for a message, by the event's name."""
@@ -40,8 +43,7 @@ Outputs = Callable[[Recipient, Outgoing], Mapping[str, Object]]
 def told_of(message: Outgoing) -> str:
     """A message as the model gets it from a hook. Who says so is part of it."""
     return (
-        f"{message.sender or _SENDER} sent this message from the Callboard board. It was not typed "
-        f"in this terminal:\n\n{message.text}"
+        f"{message.sender or _SENDER} {_SAYS} It was not typed in this terminal:\n\n{message.text}"
     )
 
 
@@ -76,7 +78,9 @@ class HookMail:
             return Reach(None, False, GONE)
         if recipient.transcript is None:
             return Reach(None, False, NO_HOOKS)
-        return Reach("hook", False, BUSY if recipient.status == "busy" else NEXT_TURN)
+        if recipient.status == "busy":
+            return Reach("hook", False)
+        return Reach("hook", False, NOTES.get(recipient.status or "idle", NEXT_TURN))
 
     async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
         """Leave it for the next hook. For after the turn, not for those that run during it."""
@@ -118,8 +122,10 @@ class HookMail:
                 if seen is not None:
                     return Sighting("seen", seen)
                 # A hook that took it, and has not noted more, may have been killed.
-                return Sighting("delivered", since) if stage == "given" else Sighting(None)
+                return Sighting("delivered", since) if stage == "given" else Sighting("left")
             case _:
+                with suppress(OSError):
+                    box.mark()  # Who left it may have been killed before that.
                 return Sighting(None)
 
 
@@ -127,8 +133,10 @@ def _shown_at(path: Path | None, text: str, since_ms: int) -> int | None:
     """When a transcript shows a text after a moment; None if it doesn't."""
     lines: Sequence[bytes] = last_lines(path, _LONGEST_SEARCHED) if path is not None else ()
     mark = dump_json(max(text.split("\n"), key=len).strip()[:_LONGEST_MARK])[1:-1]
+    says = _SAYS.encode()
     for line in reversed(lines):
-        at = millis(record_in(line).get("timestamp")) if mark in line else None
+        is_it = says in line and mark in line
+        at = millis(record_in(line).get("timestamp")) if is_it else None
         if at is not None and at >= since_ms:
             return at
     return None

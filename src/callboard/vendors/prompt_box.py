@@ -27,9 +27,14 @@ _BLANK: Final = re.compile(r"[\s▀▄▔▁]*")
 def typed(text: str) -> str:
     """A message as it is typed: never a command, a key, or an unfinished name that is completed."""
     text = _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
-    if not text[:1].isalnum() and text[:1] not in _STARTS:
-        text = f"{_ESCAPE}{text}"
+    text = as_words(text)
     return f"{text} " if _COMPLETES.search(text) else text
+
+
+def as_words(text: str) -> str:
+    """A message that no client takes as a command."""
+    first = text.lstrip()[:1]
+    return text if first.isalnum() or first in _STARTS else f"{_ESCAPE}{text}"
 
 
 def is_blank(line: str) -> bool:

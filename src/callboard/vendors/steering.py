@@ -14,11 +14,10 @@ Way = Literal["inbox", "app_server", "plugin", "hook", "rewake", "terminal", "pr
 """Claude Code's inbox socket, Codex's app server, opencode's plugin, what a hook prints, a hook
 that wakes the agent, what is typed into its terminal, and a prompt of ACP."""
 
-BUSY: Final = "Delivered when it finishes its current step."
 WAITING: Final = "Delivered once the dialog in its terminal is closed."
 TURN_RUNS: Final = "Its turn isn't over yet."
-STEPS: Final = {"busy": BUSY, "shell": BUSY, "waiting": WAITING}
-"""When a client takes a message, by what it does now."""
+NOTES: Final = {"waiting": WAITING}
+"""When a client takes a message, by what it does now, where that is the same for every message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +84,11 @@ class Sighting(Shape):
     """What the client's own records show of a message. None: nothing yet.
 
     refused: its person didn't accept it. untouched: it was taken back, or the client dropped it, so
-    that it can be sent again.
+    that it can be sent again. held: a dialog waits for its person first. left: it waits for no
+    hook and no person anymore, and nothing shows yet that it arrived.
     """
 
-    status: Literal["delivered", "seen", "refused", "untouched"] | None
+    status: Literal["delivered", "seen", "refused", "untouched", "held", "left"] | None
     at_ms: int | None = None
 
 

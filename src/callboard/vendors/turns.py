@@ -1,13 +1,17 @@
 """The end of a client's transcript: its last lines, records, and the end of a turn."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from callboard.disk.files import read_end
+from callboard.disk.files import open_to_read, posix, read_end
 from callboard.events.codec import load_json
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object
 from callboard.events.moments import from_iso, to_ms
+
+_PIECE: Final = 1_048_576
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,29 @@ def last_lines(path: str | Path, most: int) -> list[bytes]:
         return read_end(path, most).split(b"\n")
     except (OSError, ValueError):
         return []
+
+
+def is_without(path: str | Path | None, marks: Sequence[bytes]) -> bool:
+    """Whether none of these is anywhere in a file; False if not all of it can be read."""
+    if path is None:
+        return False
+    kept = max(map(len, marks)) - 1
+    try:
+        opened = open_to_read(path, follow=True)
+    except (OSError, ValueError):
+        return False
+    try:
+        end = b""
+        while part := posix.read(opened, _PIECE):
+            end += part
+            if any(mark in end for mark in marks):
+                return False
+            end = end[-kept:]
+    except OSError:
+        return False
+    finally:
+        posix.close(opened)
+    return True
 
 
 def record_in(line: bytes) -> Object:

@@ -12,6 +12,7 @@ import os
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -153,11 +154,16 @@ class _Typing:
     def undo(self) -> bool:
         """Whether it certainly was not submitted. What is left of it is removed."""
         told = self._noted_last()
-        if told is None or told.get("stage") == "entered" or self._pane is None:
+        if told == {}:
+            return True  # It was never pasted: what is in the box is its person's.
+        if told is None or told.get("stage") == "entered":
             return False
         pid, start = whole(told.get("pid"), LARGEST_PID), word(told.get("start"))
         if told.get("stage") == "pasted" and pid is not None and is_alive(pid, start):
             return False  # It is being typed.
+        if self._pane is None:
+            client = self._recipient
+            return client.pid is not None and not is_alive(client.pid, client.proc_start)
         screen = self._pane.look()
         if screen is None or not self._is_free(screen):
             return False
@@ -225,18 +231,22 @@ class _Typing:
         return None
 
     def _noted(self, stage: str) -> bool:
-        """Note how far it is, on disk: another process may have to find out. Old notes go."""
+        """Note how far it is, on disk: another process may have to find out."""
         us = os.getpid()
         try:
             make_private_folder(self._note.parent)
             replace(self._note, dump_json({"stage": stage, "pid": us, "start": started_at(us)}))
+        except OSError:
+            return False
+        self._remove_old_notes()
+        return True
+
+    def _remove_old_notes(self) -> None:
+        with suppress(OSError):  # Another process removes them as well.
             now = self._note.stat().st_mtime
             for other in self._note.parent.iterdir():
                 if now - other.stat().st_mtime > _KEPT:
                     other.unlink(missing_ok=True)
-        except OSError:
-            return self._note.exists()
-        return True
 
     def _noted_last(self) -> Object | None:
         """What was noted; empty if nothing was, None if that can't be read."""

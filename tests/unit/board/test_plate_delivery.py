@@ -199,6 +199,37 @@ async def test_refused_is_lost(world: MessageWorld):
     assert message.note == "The person at the terminal refused it."
 
 
+async def test_held_by_a_client_that_says_so_late(world: MessageWorld):
+    """Its person may still accept it, so it is not lost."""
+    world.agent.results = ["unknown"]
+    await world.say("a")
+    world.agent.shows["a"] = "held"
+    await world.steps()
+    await pass_time(world, 3600)
+    await world.steps()
+    (message,) = await world.messages()
+    assert (message.status, bool(message.note)) == ("held", True)
+    world.agent.shows["a"] = "seen"
+    await pass_time(world, 3600)
+    await world.steps()
+    assert await world.statuses() == {"a": "seen"}
+
+
+async def test_held_by_a_dialog_that_is_gone(world: MessageWorld):
+    """A server that was restarted meanwhile isn't told what its person decided."""
+    world.agent.results = ["held"]
+    await world.say("a")
+    await world.say("b")
+    await world.steps()
+    await world.serve()
+    world.agent.shows["a"] = "left"
+    await world.steps()
+    assert await world.statuses() == {"a": "held", "b": "queued"}
+    await pass_time(world, SHOWS_WITHIN + 1)
+    await world.steps()
+    assert await world.statuses() == {"a": "lost", "b": "handed"}
+
+
 async def test_unknown_is_decided_by_evidence_alone(world: MessageWorld):
     world.agent.results = ["unknown"]
     await world.say("a")
@@ -270,6 +301,18 @@ async def test_the_end_may_show_that_it_arrived(world: MessageWorld):
     world.agent.shows["a"] = "seen"
     assert await world.steps() is None
     assert await world.statuses() == {"a": "seen"}
+
+
+async def test_the_end_may_show_that_it_never_got_there(world: MessageWorld):
+    """Then it is still queued, for when the session is resumed."""
+    await world.say("a")
+    await world.steps()
+    await world.hear(events.SESSION_END({}))
+    world.agent.shows["a"] = "untouched"
+    await world.steps()
+    await pass_time(world, ENDS_WITHIN + 1)
+    await world.steps()
+    assert await world.statuses() == {"a": "queued"}
 
 
 async def test_a_crash_before_the_machine_was_asked(world: MessageWorld):

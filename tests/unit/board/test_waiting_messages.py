@@ -146,6 +146,21 @@ class TestForHooks:
         await world.steps()
         assert list(world.agent.mail.values()) == ["a"]
 
+    async def test_a_hook_that_was_killed_with_it_keeps_nothing_waiting(self, world: MessageWorld):
+        await world.say("a")
+        await world.say("b")
+        await world.steps()
+        world.agent.hook_runs()
+        world.agent.shows["a"] = "left"
+        await world.steps()
+        await world.hear(events.STOP({}))
+        for _ in range(2):
+            await world.steps()
+            await pass_time(world, SHOWS_WITHIN + 1)
+        await world.steps()
+        assert await world.statuses() == {"a": "lost", "b": "queued"}
+        assert list(world.agent.mail.values()) == ["b"]
+
     async def test_two_servers_that_take_it_back(self, world: MessageWorld):
         a = await world.say("a")
         await world.steps()

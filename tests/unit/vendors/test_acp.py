@@ -9,6 +9,7 @@ from tests.unit.board.boards import Board
 from callboard.events import plates
 from callboard.vendors.acp.payloads import OPTIONS, decision, translate
 from callboard.vendors.acp.turn_usage import TurnUsage
+from callboard.vendors.prompt_box import as_words
 
 ONCE = {"optionId": "o1", "name": "Allow", "kind": "allow_once"}
 ALWAYS = {"optionId": "o2", "name": "Allow for this session", "kind": "allow_always"}
@@ -125,3 +126,21 @@ def test_costs_are_counted_from_one_turn_to_the_next():
     assert isinstance(second, dict)
     assert (second["model"], second["inputTokens"], second["cost"]) == ("m", 1, 0.2)
     assert usage.taken() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("/compact", "Message: /compact"),
+        ("  /compact", "Message:   /compact"),
+        ("\u200b/compact", "Message: \u200b/compact"),
+        ("!ls", "Message: !ls"),
+        ("Run /compact.", "Run /compact."),
+        ("“Quoted”", "Message: “Quoted”"),
+        ("(See above.)", "(See above.)"),
+        ("Übrigens", "Übrigens"),
+    ],
+)
+def test_a_message_is_never_a_command(text: str, sent: str):
+    """Agents run what starts with a slash, wherever it comes from."""
+    assert as_words(text) == sent

@@ -1,6 +1,7 @@
 """Messages that are typed: into an idle, empty prompt box, and never into anything else."""
 
 import asyncio
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -216,21 +217,74 @@ def note_of(folder: Path) -> Path:
 async def test_a_crash_before_enter_leaves_it_queued(
     typing: TypedPrompts, pane: FakePane, tmp_path: Path, has_text: bool
 ):
-    def die(pane: FakePane, key: str) -> None:
+    def die(pane: FakePane, text: str) -> None:
+        pane.box = text if has_text else ""
         raise RuntimeError("killed")
 
-    pane.before_key = die
-    pane.on_paste = None if has_text else lambda pane, text: die(pane, text)
+    pane.on_paste = die
     with pytest.raises(RuntimeError):
         await typing.say(IDLE, MESSAGE)
-    note = note_of(tmp_path)
     assert (await typing.look(IDLE, MESSAGE)).status is None  # It may still be typing.
-    told = json.loads(note.read_bytes())
-    if told["stage"] == "entered":
-        return  # It was noted that Enter comes next: what is on the board decides.
-    note.write_text(json.dumps({**told, "pid": 2**22 - 1, "start": "0"}))
-    pane.before_key = None
+    end_typing(tmp_path)
     assert (await typing.look(IDLE, MESSAGE)).status == "untouched"
+    assert (pane.box, pane.submitted) == ("", [])
+
+
+def end_typing(folder: Path) -> None:
+    """The process that typed is gone."""
+    note = note_of(folder)
+    told = json.loads(note.read_bytes())
+    assert told["stage"] == "pasted"
+    note.write_text(json.dumps({**told, "pid": 2**22 - 1, "start": "0"}))
+
+
+async def test_a_crash_before_the_paste_touches_no_draft(typing: TypedPrompts, pane: FakePane):
+    """Nothing was pasted, so what is in the box is its person's, whatever it looks like."""
+    for draft in ("[Pasted text #1 +30 lines]", "Use", ""):
+        pane.box = draft
+        assert (await typing.look(IDLE, MESSAGE)).status == "untouched"
+        assert pane.box == draft
+
+
+async def test_a_client_that_is_killed_before_enter_never_got_it(
+    typing: TypedPrompts, pane: FakePane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def die(pane: FakePane, text: str) -> None:
+        raise RuntimeError("killed")
+
+    pane.on_paste = die
+    with pytest.raises(RuntimeError):
+        await typing.say(IDLE, MESSAGE)
+    end_typing(tmp_path)
+    monkeypatch.setattr(typed_prompts, "pane_of", lambda pid, start: None)
+    here = Recipient("claude", "s1", "/p", os.getpid(), started_at(os.getpid()), status="idle")
+    assert (await typing.look(here, MESSAGE)).status is None
+    gone = Recipient("claude", "s1", "/p", 2**22 - 1, "0")
+    assert (await typing.look(gone, MESSAGE)).status == "untouched"
+
+
+async def test_a_client_that_is_killed_after_enter_may_have_got_it(
+    typing: TypedPrompts, pane: FakePane, monkeypatch: pytest.MonkeyPatch
+):
+    assert (await typing.say(IDLE, MESSAGE)).result == "accepted"
+    monkeypatch.setattr(typed_prompts, "pane_of", lambda pid, start: None)
+    gone = Recipient("claude", "s1", "/p", 2**22 - 1, "0")
+    assert (await typing.look(gone, MESSAGE)).status is None
+
+
+async def test_without_a_note_that_enter_comes_next_it_is_not_pressed(
+    typing: TypedPrompts, pane: FakePane, monkeypatch: pytest.MonkeyPatch
+):
+    """After a crash, the note from before would say that nothing was submitted."""
+    write = typed_prompts.replace
+
+    def fill_disk(path: Path, content: bytes) -> None:
+        if b"entered" in content:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, content)
+
+    monkeypatch.setattr(typed_prompts, "replace", fill_disk)
+    assert (await typing.say(IDLE, MESSAGE)).result == "untouched"
     assert (pane.box, pane.submitted) == ("", [])
 
 

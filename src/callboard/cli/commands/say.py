@@ -16,10 +16,9 @@ from callboard.cli.screen import Screen
 from callboard.cli.steering import on_server, print_receipt_of
 from callboard.cli.targets import Target
 from callboard.client.client import Client
-from callboard.display.lines import one_line, visible
-from callboard.display.message_receipts import NOT_ITS_PERSON, as_text
+from callboard.display.lines import one_line
+from callboard.display.message_receipts import as_text, how_delivered
 from callboard.errors import ValidationError
-from callboard.vendors.steering import Reach
 
 _FROM_INPUT: Final = "-"
 _LARGEST_INPUT: Final = 1_048_576
@@ -66,12 +65,12 @@ def command(given: _Said) -> int:
     that is not known in time, or if the person at the agent's terminal has to accept it first.
     """
     text, screen = _text(given.text), Screen()
-    written, reach, agent = on_server(given.place, lambda client: _say(client, given, text))
+    written, how, agent = on_server(given.place, lambda client: _say(client, given, text))
     if not given.wait:
         if given.as_json:
             print_json([written.to_wire()])
         else:
-            _print_queued(screen, given, written, reach, agent)
+            _print_queued(screen, given, written, how, agent)
         return DONE
     found = on_server(given.place, lambda client: _end(client, written, given.timeout))
     if given.as_json:
@@ -91,26 +90,25 @@ def _text(words: tuple[str, ...]) -> str:
         raise ValidationError("text: standard input is not UTF-8 text.", field="text") from error
 
 
-async def _say(client: Client, given: _Said, text: str) -> tuple[PlateMessage, Reach, str]:
+async def _say(client: Client, given: _Said, text: str) -> tuple[PlateMessage, str, str]:
+    """Write it; returns how it will be delivered, and what the agent is called, as well."""
     plate = await find_plate(client, given.place, given.plate)
     when = "after_turn" if given.after_turn else "now"
     written = await client.messages.say(plate.plate_id, text, when=when)
-    reach = Reach(None, authority=False)
+    how = ""
     if not (given.wait or given.as_json):
         reach = (await client.messages.list(plate.plate_id)).reach
-    return written, reach, plate.name or plate.agent
+        how = how_delivered(reach, when, idle=plate.status == "idle")
+    return written, how, plate.name or plate.agent
 
 
 def _print_queued(
-    screen: Screen, given: _Said, written: PlateMessage, reach: Reach, agent: str
+    screen: Screen, given: _Said, written: PlateMessage, how: str, agent: str
 ) -> None:
     screen.line((f"Queued for {one_line(agent)}.", "done"))
-    if reach.note:
-        screen.line((f"  {visible(reach.note)}", "faint"))
+    screen.line((f"  {how}", "faint"))
     if note := as_text(written.text):
         screen.line((f"  {note}", "faint"))
-    if reach.way is not None and not reach.authority:
-        screen.line((f"  {NOT_ITS_PERSON}", "faint"))
     screen.line("  Its receipt: ", (given.place.command("messages", given.plate), "command"))
 
 

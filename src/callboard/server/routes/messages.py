@@ -1,4 +1,7 @@
-"""Messages to coding agents. Only people who may operate can write or read them."""
+"""Messages to coding agents. Only people who may operate can write or list them.
+
+Their text is also among the events of the plate, as prompts are.
+"""
 
 from typing import Annotated
 

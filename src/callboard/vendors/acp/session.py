@@ -23,6 +23,7 @@ from callboard.vendors.acp.reporting import BoardReports
 from callboard.vendors.acp.tools import tool_named
 from callboard.vendors.acp.turn_usage import TurnUsage
 from callboard.vendors.acp.updates import PART, UpdateParts, bounded, call_id
+from callboard.vendors.prompt_box import as_words
 
 Told = Literal["handed", "delivered", "seen", "refused"]
 _OF_MODEL: Final = frozenset(
@@ -161,7 +162,7 @@ class AgentSession:
         if self._afterwards:
             text = "\n".join(self._afterwards)
             self._afterwards.clear()
-            self.say(os.urandom(8).hex(), text)
+            self.say(os.urandom(8).hex(), as_words(text))
 
     def _show(self, id: str, status: Told) -> None:
         known = self.messages.get(id)

@@ -7,6 +7,7 @@ from typing import Final, Literal, get_args
 from callboard.events.json_values import Object, as_whole
 from callboard.terminals.link import asked
 from callboard.terminals.records import terminal_of
+from callboard.vendors.prompt_box import as_words
 from callboard.vendors.steering import (
     InterruptAttempt,
     MessageHandover,
@@ -20,7 +21,6 @@ _Shown = Literal["delivered", "seen"]
 _GONE: Final = "It can't be reached: the process that keeps it has ended."
 _LATER: Final = "Delivered when its turn is over: a prompt before that would cancel the turn."
 _STARTING: Final = "Delivered once its session has started."
-_BUSY: Final = "Delivered when it finishes its current step."
 
 
 def steering(hooks: Path) -> "AcpSteering":
@@ -38,13 +38,14 @@ class AcpSteering:
             return Reach(None, True, _GONE)
         if told.get("takes") is not True:
             return Reach(None, True, _LATER if told.get("open") is True else _STARTING)
-        return Reach("prompt", True, _BUSY if recipient.status == "busy" else None)
+        return Reach("prompt", True)
 
     async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
         """Send it as a prompt, at most once."""
         if message.when == "after_turn" and recipient.status not in (None, "idle"):
             return MessageHandover("untouched", "prompt", "Its turn isn't over yet.")
-        told = await self._ask(recipient, {"do": "say", "id": message.id, "text": message.text})
+        said: Object = {"do": "say", "id": message.id, "text": as_words(message.text)}
+        told = await self._ask(recipient, said)
         if not told:
             # Whether it got that far, only what it reports can show.
             return MessageHandover("unknown", "prompt", _GONE)

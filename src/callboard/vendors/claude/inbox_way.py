@@ -5,10 +5,10 @@ from typing import Final
 
 from callboard.systems.processes import is_alive
 from callboard.vendors.claude.inbox import InboxError, Replies, return_address, send, usable
-from callboard.vendors.claude.receipts import permission_mode, sighted
+from callboard.vendors.claude.receipts import never_got, permission_mode, sighted
 from callboard.vendors.claude.registry import Registered, registered
 from callboard.vendors.steering import (
-    STEPS,
+    NOTES,
     TURN_RUNS,
     MessageHandover,
     Outgoing,
@@ -20,6 +20,7 @@ from callboard.vendors.steering import (
 SHOWS_WITHIN: Final = 5.0
 """Seconds until a client that was sent a message shows that it has it, or holds it."""
 _LOOKS_EVERY: Final = 0.05
+_SHOWN: Final = ("delivered", "seen", "refused", "untouched")
 _GONE: Final = "It can't be reached: its process has ended, or runs another session."
 _NO_INBOX: Final = "It can't be reached: this version of Claude Code takes no messages."
 _HELD: Final = "Its person has to accept the message first, because permissions are bypassed."
@@ -51,15 +52,19 @@ class InboxWay:
                 "untouched", "inbox", "Its inbox can't be answered on this machine."
             )
         handover = await self._send(inbox, recipient, message, reply_to)
-        if handover.result != "held":
-            self._replies.forget(message)
+        if handover.result in ("accepted", "untouched"):
+            self._replies.forget(message)  # Otherwise, it may still say that it holds it.
         return handover
 
     async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
-        """Look into its transcript."""
+        """Look into its transcript, and whether it could still get there."""
         found = await asyncio.to_thread(sighted, recipient, message)
         if found.status is None and self._replies.of(message) == "denied":
-            return Sighting("refused")
+            found = Sighting("refused")
+        if found.status is None:
+            found = await asyncio.to_thread(_unseen, recipient, message)
+        if found.status in _SHOWN:
+            self._replies.forget(message)
         return found
 
     async def _send(
@@ -79,7 +84,7 @@ class InboxWay:
                     await asyncio.sleep(_LOOKS_EVERY)
                     if self._replies.of(message) == "held":
                         return MessageHandover("held", "inbox", _HELD)
-                    if (await self.look(recipient, message)).status is not None:
+                    if (await self.look(recipient, message)).status in _SHOWN:
                         return MessageHandover("accepted", "inbox")
         except TimeoutError:
             return MessageHandover(
@@ -96,6 +101,19 @@ def _session(recipient: Recipient) -> Registered | None:
     return found if found is not None and found.session_id == recipient.session_id else None
 
 
+def _unseen(recipient: Recipient, message: Outgoing) -> Sighting:
+    """What is known of a message that the transcript doesn't show.
+
+    While it is held, the client's entry says that it waits, whoever else it told.
+    """
+    if never_got(recipient, message):
+        return Sighting("untouched")
+    found = _session(recipient)
+    if found is None or found.status is None:
+        return Sighting(None)
+    return Sighting("held" if found.status == "waiting" else "left")
+
+
 def _reach(recipient: Recipient) -> Reach:
     found = _session(recipient)
     if found is None:
@@ -104,4 +122,4 @@ def _reach(recipient: Recipient) -> Reach:
         return Reach(None, False, _NO_INBOX)
     if permission_mode(recipient) == "bypassPermissions":
         return Reach("inbox", False, _HELD)
-    return Reach("inbox", False, STEPS.get(found.status or "idle"))
+    return Reach("inbox", False, NOTES.get(found.status or "idle"))

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Final
 
 from callboard.events.json_values import Object, as_object
+from callboard.systems.processes import is_alive
 from callboard.vendors.claude.home import home
 from callboard.vendors.claude.inbox import wire_id
 from callboard.vendors.fields import text
 from callboard.vendors.steering import Outgoing, Recipient, Sighting
-from callboard.vendors.turns import last_lines, millis, record_in
+from callboard.vendors.turns import is_without, last_lines, millis, record_in
 
 LONGEST_SEARCHED: Final = 4 * 1024 * 1024
 """Bytes at the end of a transcript. It is looked at from the moment that a message is sent."""
@@ -32,9 +33,9 @@ def sighted(recipient: Recipient, message: Outgoing) -> Sighting:
     found = Sighting(None)
     if path is None:
         return found
-    mark = f"callboard-{id[:13]}.sock".encode()
+    marks = _marks(message)
     for line in last_lines(path, LONGEST_SEARCHED):
-        if mark not in line and id.encode() not in line:
+        if not any(mark in line for mark in marks):
             continue
         record = record_in(line)
         at_ms = millis(record.get("timestamp"))
@@ -43,6 +44,22 @@ def sighted(recipient: Recipient, message: Outgoing) -> Sighting:
         if record.get("operation") == "enqueue":
             found = Sighting("delivered", at_ms)
     return found
+
+
+def never_got(recipient: Recipient, message: Outgoing) -> bool:
+    """Whether its process has ended, and left a transcript without this message.
+
+    If its session is resumed, the model knows only what is there.
+    """
+    pid, path = recipient.pid, transcript_of(recipient)
+    has_ended = pid is not None and not is_alive(pid, recipient.proc_start)
+    return has_ended and is_without(path, _marks(message))
+
+
+def _marks(message: Outgoing) -> tuple[bytes, bytes]:
+    """What a record of a message has: where its receipt goes, or its id."""
+    id = wire_id(message)
+    return f"callboard-{id[:13]}.sock".encode(), id.encode()
 
 
 def permission_mode(recipient: Recipient) -> str | None:

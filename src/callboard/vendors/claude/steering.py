@@ -32,7 +32,8 @@ def outputs(recipient: Recipient, message: Outgoing) -> Mapping[str, Object]:
 
 
 def _is_idle(recipient: Recipient) -> bool:
-    """What it says of itself; if it says nothing, what the board knows."""
+    """What it says of this session; without its entry, what the board knows."""
     found = None if recipient.pid is None else registered(recipient.pid, recipient.proc_start)
-    status = None if found is None else found.status
-    return (status or recipient.status) == "idle"
+    if found is None:
+        return recipient.status == "idle"
+    return found.status == "idle" and found.session_id == recipient.session_id

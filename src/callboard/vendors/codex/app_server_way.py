@@ -10,6 +10,7 @@ from typing import Final
 
 from callboard.events.codec import dump_json
 from callboard.events.json_values import Object, as_object, objects
+from callboard.systems.processes import is_alive
 from callboard.vendors.codex.app_server import thread_status
 from callboard.vendors.codex.app_server_calls import (
     AppServerCalls,
@@ -20,7 +21,7 @@ from callboard.vendors.codex.settings import home
 from callboard.vendors.fields import whole, word
 from callboard.vendors.metadata import LARGEST_MOMENT
 from callboard.vendors.steering import (
-    STEPS,
+    NOTES,
     TURN_RUNS,
     InterruptAttempt,
     MessageHandover,
@@ -29,7 +30,7 @@ from callboard.vendors.steering import (
     Recipient,
     Sighting,
 )
-from callboard.vendors.turns import last_lines, record_in
+from callboard.vendors.turns import is_without, last_lines, record_in
 
 _UNREACHABLE: Final = (OSError, ValueError, TimeoutError)
 _ENDED: Final = frozenset({"completed", "interrupted", "failed"})
@@ -61,7 +62,7 @@ class AppServerWay:
             status = None
         if status is None:
             return Reach(None, True, NO_SERVER)
-        return Reach("app_server", True, STEPS.get(status))
+        return Reach("app_server", True, NOTES.get(status))
 
     async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
         """Start a turn with it, or give it to the turn that is running."""
@@ -91,6 +92,8 @@ class AppServerWay:
         found = await _sighted(recipient, message)
         if found.status is None and is_lost:
             del self._turns[message.id]
+            return Sighting("untouched")
+        if found.status is None and await self._never_got(recipient, message):
             return Sighting("untouched")
         return found
 
@@ -128,6 +131,19 @@ class AppServerWay:
             self._turns[message.id] = given
             while len(self._turns) > _MOST_REMEMBERED:
                 del self._turns[next(iter(self._turns))]
+
+    async def _never_got(self, recipient: Recipient, message: Outgoing) -> bool:
+        """Whether its process has ended, and left a record without this message.
+
+        If its session is resumed, the model knows only what is there.
+        """
+        pid = recipient.pid
+        if pid is None or is_alive(pid, recipient.proc_start):
+            return False
+        if (await self.reach(recipient)).way is not None:
+            return False  # Another process runs it.
+        marks = [dump_json(message.id)]
+        return await asyncio.to_thread(lambda: is_without(record_of(recipient), marks))
 
     async def _is_lost(self, recipient: Recipient, message: Outgoing, turn: str) -> bool:
         """Whether the turn that was given it has ended without it."""

@@ -16,7 +16,7 @@ from callboard.events.json_values import Object
 from callboard.systems.processes import is_alive
 from callboard.vendors.letterbox import Letterbox, digest, letter_name
 from callboard.vendors.steering import (
-    STEPS,
+    NOTES,
     TURN_RUNS,
     InterruptAttempt,
     MessageHandover,
@@ -55,7 +55,7 @@ class OpencodeSteering:
         """By the plugin, if it runs in the session's process."""
         if await asyncio.to_thread(self._box, recipient) is None:
             return Reach(None, True, _GONE)
-        return Reach("plugin", True, STEPS.get(recipient.status or "idle"))
+        return Reach("plugin", True, NOTES.get(recipient.status or "idle"))
 
     async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
         """Leave it for the plugin, and wait until that has given it to the session."""
@@ -78,7 +78,7 @@ class OpencodeSteering:
 
     async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
         """Look what became of its file."""
-        return await asyncio.to_thread(self._sighted, recipient, letter_name(message.id))
+        return await asyncio.to_thread(self._looked_at, recipient, letter_name(message.id))
 
     async def recall(self, recipient: Recipient, message: Outgoing) -> bool:
         """Never: the plugin takes a message at once."""
@@ -122,6 +122,14 @@ class OpencodeSteering:
         except (OSError, ValueError):
             return None
         return box if not start or is_alive(pid, start) else None
+
+    def _looked_at(self, recipient: Recipient, name: str) -> Sighting:
+        """What became of it; what the plugin left in a process that has ended is taken back."""
+        found, pid = self._sighted(recipient, name), recipient.pid
+        if found.status is None and pid is not None and not is_alive(pid, recipient.proc_start):
+            box = Letterbox(self._hooks, recipient.agent, pid)
+            return Sighting("untouched" if box.take_back(name) else None)
+        return found
 
     def _sighted(self, recipient: Recipient, name: str) -> Sighting:
         box = Letterbox(self._hooks, recipient.agent, recipient.pid)
