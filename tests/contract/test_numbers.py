@@ -124,6 +124,7 @@ async def _some_ids(client: httpx.AsyncClient) -> dict[str, str]:
         "workflow": "trip",
         "token_id": "x",
         "message_id": "x",
+        "item_id": "x",
         "agent": "claude",
         "host_id": "x",
         "name": "x",

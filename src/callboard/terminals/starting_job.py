@@ -67,7 +67,7 @@ def keep(given: Object, tell: Callable[[Told], None]) -> None:
         job.let_go()
         host.run()
     finally:
-        # It has ended, unless no one could be told of it.
+        # It has ended, unless that could not be reported to anyone.
         job.send(signal.SIGKILL)
         remove_record(folder, terminal)
         report_to_board(hooks, "/plates/stopped", terminal)

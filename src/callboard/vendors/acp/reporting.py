@@ -27,7 +27,7 @@ AT_MOST_EVERY: Final = 0.05
 """Seconds between two events of a text that the agent is saying."""
 _MOST_WAITING: Final = 4 * 1024 * 1024
 _LARGEST: Final = 500_000
-"""Characters of a report. Of one that is too large, the board would keep only the beginning."""
+"""Characters of a report. Of one that is too large, the board would keep only the start."""
 _MOST_ASKING: Final = 64
 """Questions that can be open at once; more wait for an answer to one of them."""
 _SOONEST, _LATEST = 0.2, 2.0

@@ -104,7 +104,7 @@ def _session(recipient: Recipient) -> Registered | None:
 def _unseen(recipient: Recipient, message: Outgoing) -> Sighting:
     """What is known of a message that the transcript doesn't show.
 
-    While it is held, the client's entry says that it waits, whoever else it told.
+    While it is held, the client's entry says that it waits, even if we missed its reply.
     """
     if never_got(recipient, message):
         return Sighting("untouched")
