@@ -58,15 +58,19 @@ export function useNewReading(): Reading {
   }, [ends, report])
 }
 
-const FRAMES = 10
+/** Frames in view after which a page counts as settled, and frames after which it never does. */
+const SETTLED = 10
+const MOST = 120
 
 /**
  * Bring an end into view, and again while the page settles: what has just been unfolded changes
  * the size of what is around it, and can push the end out of view before it was seen.
  */
-function bring(marker: HTMLElement, frames = FRAMES): void {
-  if (!isInView(marker)) marker.scrollIntoView({ block: 'nearest' })
-  if (frames > 0) requestAnimationFrame(() => bring(marker, frames - 1))
+function bring(marker: HTMLElement, inView = 0, frames = 0): void {
+  const isThere = isInView(marker)
+  if (!isThere) marker.scrollIntoView({ block: 'nearest' })
+  const now = isThere ? inView + 1 : 0
+  if (now < SETTLED && frames < MOST) requestAnimationFrame(() => bring(marker, now, frames + 1))
 }
 
 function worst(unseen: ReadonlyArray<End>): Where {
