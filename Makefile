@@ -172,6 +172,7 @@ test-web: python $(UI) $(CLIENTS)
 
 # They mostly wait, for people who are played and for processes that were killed: twice as many fit.
 test-long: python $(UI) $(CLIENTS) ## The long soaks, and the rarer ways through what `make test` shows
+	@[ "$$(uname)" != Linux ] || tools/system-packages ip=iproute2
 	PYTEST_XDIST_AUTO_NUM_WORKERS=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m long --timeout 3600
 
 screenshots: python $(UI) ## Make the pictures in docs/images again
