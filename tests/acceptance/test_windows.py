@@ -21,12 +21,17 @@ ONLY_POSIX = {
     "harness.pty",
     "harness.unrecorded",
     "hookclient",
+    "hookmail",
     "statusfiles.hook",
+    "systems.linux",
     "terminals.agent_job",
+    "terminals.attaching",
     "terminals.hosting",
     "terminals.job_control",
     "terminals.persons_terminal",
     "terminals.starting_job",
+    "vendors.acp.agent_host",
+    "vendors.acp.hosted_agent",
 }
 
 

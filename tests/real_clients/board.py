@@ -82,8 +82,9 @@ class Board:
         return (await self.get(f"/plates/{plate['plateId']}/events"))["events"]
 
     async def told(self, plate: Wire) -> list[str]:
-        """The names of what happened on a plate, in order."""
-        return [event["name"] for event in await self.events(plate)]
+        """The names of what happened on a plate, in order. Usage is counted at any time."""
+        names = [event["name"] for event in await self.events(plate)]
+        return [name for name in names if name != "usage_counted"]
 
     async def heard(self, plate: Wire, name: str, **wanted: Any) -> Wire:
         """Wait for an event on a plate."""
