@@ -30,10 +30,12 @@ from callboard.vendors.prompt_box import ReadBox, letters, shows, typed
 from callboard.vendors.steering import (
     InterruptAttempt,
     MessageHandover,
+    Note,
     Outgoing,
     Reach,
     Recipient,
     Sighting,
+    unnoted,
 )
 
 NO_TERMINAL: Final = "It runs in no terminal that Callboard can type into."
@@ -80,9 +82,12 @@ class TypedPrompts:
         """Whether something could be typed now."""
         return await asyncio.to_thread(self._reach, recipient)
 
-    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
+    async def say(
+        self, recipient: Recipient, message: Outgoing, note: Note = unnoted
+    ) -> MessageHandover:
         """Type a message, if the client is idle and its box is empty."""
-        return await asyncio.to_thread(_Typing(self._client, self._folder, recipient, message).run)
+        typing = _Typing(self._client, self._folder, recipient, message)
+        return await asyncio.to_thread(typing.run, note)
 
     async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
         """Whether it certainly was not submitted. What shows that it was is on the board."""
@@ -134,7 +139,7 @@ class _Typing:
         self._is_entered = False
         self._note = folder / hashlib.sha256(message.id.encode()).hexdigest()[:32]
 
-    def run(self) -> MessageHandover:
+    def run(self, note: Note) -> MessageHandover:
         """Type it. `untouched` means that it is not in the box, either."""
         pane = self._pane
         screen = pane.look() if pane is not None else None
@@ -144,6 +149,7 @@ class _Typing:
             return _untouched(WORKS)
         if self._client.read(screen) != "":
             return _untouched(DRAFT)
+        note()
         if not self._noted("pasted"):
             return _untouched("Nothing can be written to the hooks folder.")
         if not pane.paste(self._text, screen.serial):

@@ -25,10 +25,12 @@ from callboard.vendors.steering import (
     TURN_RUNS,
     InterruptAttempt,
     MessageHandover,
+    Note,
     Outgoing,
     Reach,
     Recipient,
     Sighting,
+    unnoted,
 )
 from callboard.vendors.turns import is_without, last_lines, record_in
 
@@ -64,7 +66,9 @@ class AppServerWay:
             return Reach(None, True, NO_SERVER)
         return Reach("app_server", True, NOTES.get(status))
 
-    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
+    async def say(
+        self, recipient: Recipient, message: Outgoing, note: Note = unnoted
+    ) -> MessageHandover:
         """Start a turn with it, or give it to the turn that is running."""
         asked = False
         try:
@@ -75,6 +79,7 @@ class AppServerWay:
                 if message.when == "after_turn" and status != "idle":
                     return MessageHandover("untouched", "app_server", TURN_RUNS)
                 turn = None if status == "idle" else await _running_turn(server, recipient)
+                await asyncio.to_thread(note)
                 asked = True
                 await self._give(server, recipient, message, turn)
         except CallRefused as error:
