@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, Self, TypeVar
 
-from callboard.board.messages import WAYS_OF_HOOKS, MessageStatus, PlateMessage
+from callboard.board.messages import WAY_OF_HOOKS, MessageStatus, PlateMessage
 from callboard.errors import ConflictError, NotFound, ValidationError
 from callboard.events import messages as events
 from callboard.events.event_name import Entry
@@ -186,7 +186,7 @@ class MessageQueue:
     def hand(self, reach: Reach, session: str, *, is_idle: bool) -> Entry | None:
         """Hand the next message over; None if none is next, or the session can't be reached."""
         message = self.next(is_idle=is_idle)
-        if reach.way in WAYS_OF_HOOKS:
+        if reach.way == WAY_OF_HOOKS:
             # A hook takes it at its own time. What is for now comes first.
             message = self.next(is_idle=False) or self.next(is_idle=True)
         if message is None or reach.way is None:

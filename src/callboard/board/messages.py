@@ -14,7 +14,7 @@ it has it. held: the person at its terminal has to accept it first. delivered: t
 seen: the model was given it. withdrawn: taken back before that. lost: `note` says why."""
 
 
-WAYS_OF_HOOKS: Final = ("hook", "rewake")
+WAY_OF_HOOKS: Final = "hook"
 """On these, a hook takes a message when it runs next, however late that is."""
 
 
@@ -58,7 +58,7 @@ class PlateMessage(Shape):
     @property
     def is_with_hook(self) -> bool:
         """Whether it waits for one of the client's hooks, from which it can be taken back."""
-        return self.status == "handed" and self.way in WAYS_OF_HOOKS
+        return self.status == "handed" and self.way == WAY_OF_HOOKS
 
     @property
     def shown(self) -> Self:

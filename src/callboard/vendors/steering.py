@@ -11,9 +11,9 @@ from callboard.events.shapes import Shape
 
 When = Literal["now", "after_turn"]
 """At the agent's next opportunity, or once its turn is over."""
-Way = Literal["inbox", "app_server", "plugin", "hook", "rewake", "terminal", "prompt"]
-"""Claude Code's inbox socket, Codex's app server, opencode's plugin, what a hook prints, a hook
-that wakes the agent, what is typed into its terminal, and a prompt of ACP."""
+Way = Literal["inbox", "app_server", "plugin", "hook", "terminal", "prompt"]
+"""Claude Code's inbox socket, Codex's app server, opencode's plugin, what a hook prints, what
+is typed into its terminal, and a prompt of ACP."""
 
 WAITING: Final = "Delivered once the dialog in its terminal is closed."
 TURN_RUNS: Final = "Its turn isn't over yet."

@@ -831,7 +831,7 @@ export interface QuestionInteraction {
 
 /** Whether and how a session can be reached at this moment. way: None if there is none now. authority: whether the model takes the message as its person's own words. note: when it will be reached or why it can't be, as a sentence for people. */
 export interface Reach {
-  readonly way: 'inbox' | 'app_server' | 'plugin' | 'hook' | 'rewake' | 'terminal' | 'prompt' | null
+  readonly way: 'inbox' | 'app_server' | 'plugin' | 'hook' | 'terminal' | 'prompt' | null
   readonly authority: boolean
   readonly note: string | null
 }
