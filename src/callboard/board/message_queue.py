@@ -100,6 +100,17 @@ class MessageQueue:
                 return one
         raise NotFound(f"There is no message {id!r}. List them: callboard messages PLATE", id=id)
 
+    def check_same(self, id: str, text: str, when: MessageTiming) -> None:
+        """ConflictError if a message is not the one that is sent again."""
+        known = self.of(id)
+        if (known.text, known.when) != (checked(text), when):
+            raise ConflictError(
+                "key: it stands for another message, or that one was edited since. Use a new key "
+                "for each message.",
+                field="key",
+                id=id,
+            )
+
     # ------------------------------------------------------------------ what people do
 
     def add(self, id: str, text: str, when: MessageTiming, who: Mapping[str, str]) -> Entry:

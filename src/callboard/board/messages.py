@@ -104,15 +104,17 @@ class BoardMessages(Protocol):
         *,
         when: MessageTiming = "now",
         approval: str | None = None,
+        key: str | None = None,
     ) -> PlateMessage:
         """Write to a session. The message is queued, and a server hands it over.
 
         approval: the question in which a person approved exactly this message, as `callboard mcp`
         asks it; a server takes messages of coding agents only with one. It sends one message:
-        again, it returns what became of that one.
+        again, it returns what became of that one. key: one of your own, with which the same message
+        is queued only once, however often it is sent.
 
         ConflictError if the session has ended; PowerNotGranted if its machine doesn't allow it;
-        Forbidden without that approval.
+        Forbidden without that approval. ConflictError if the key stands for another message.
         """
         ...
 

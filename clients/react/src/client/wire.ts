@@ -560,6 +560,8 @@ export interface MessageRequest {
   readonly when?: 'now' | 'after_turn'
   /** The question in which a person approved exactly this message, as `callboard mcp` asks it. Messages of coding agents need one. It sends one message; again, it returns what became of that one. */
   readonly approval?: string | null
+  /** One of your own: the same message with the same key is queued once. Send it again if the reply was lost. */
+  readonly key?: string | null
 }
 
 /** A new token with its secret, which is not stored and never shown again. */

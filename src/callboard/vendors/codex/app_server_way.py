@@ -212,7 +212,7 @@ async def _status(server: AppServerCalls, recipient: Recipient) -> str | None:
 async def _is_without_it(
     server: AppServerCalls, recipient: Recipient, message: Outgoing, turn: str
 ) -> bool:
-    """Whether a turn that has ended has all its items here, and the message is none of them."""
+    """Whether all items of a turn that has ended are known, and the message is not among them."""
     asked = {"threadId": recipient.session_id, "turnId": turn, "limit": _MOST_ITEMS}
     found = await server.call("thread/items/list", {**asked, "sortDirection": "desc"})
     items = [as_object(one.get("item")) for one in objects(found.get("data"))]
