@@ -21,10 +21,12 @@ from callboard.vendors.reports import Report
 from callboard.vendors.steering import (
     InterruptAttempt,
     MessageHandover,
+    Note,
     Outgoing,
     Reach,
     Recipient,
     Sighting,
+    unnoted,
 )
 
 
@@ -48,7 +50,10 @@ class ScriptedAgent:
     async def reach(self, recipient: Recipient) -> Reach:
         return Reach(self.way, authority=False, note=None if self.way else "Not now.")  # type: ignore[arg-type]
 
-    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
+    async def say(
+        self, recipient: Recipient, message: Outgoing, note: Note = unnoted
+    ) -> MessageHandover:
+        note()
         result = self.results.pop(0) if self.results else "accepted"
         if message.way == "hook" and result != "untouched":
             self.mail[message.id] = message.text

@@ -10,6 +10,7 @@ import pytest
 from tests.relay_world import ADMIN, World, paired, until
 
 from callboard.app import Callboard
+from callboard.board import host_requests
 from callboard.board.hosts import local_host
 from callboard.client.client import Client
 from callboard.errors import HostTimedOut, HostUnreachable, PowerNotGranted
@@ -54,8 +55,34 @@ async def test_either_server_can_be_asked(servers: Servers):
     for world in (servers.first, servers.second):
         async with Client(f"http://127.0.0.1:{world.port}", ADMIN) as client:
             assert (await client.hosts.check(MACHINE)).version == "0.1.0"
-    assert [one["by"] for one in await servers.recorded(events.HOST_ASKED)] == ["admin"]
+
+
+async def test_what_changes_something_is_recorded(servers: Servers):
+    recipient = {"recipient": {"agent": "none", "sessionId": "s", "folder": "/"}}
+    await servers.first.cut_relay()
+    servers.first.start_relay("say")
+    await servers.second.host(connected=True, powers=["say"])
+    asked = servers.second.board.hosts.ask(MACHINE, "interrupt", recipient, by="ada")
+    assert (await asked)["told"] is False
+    assert [one["by"] for one in await servers.recorded(events.HOST_ASKED)] == ["ada"]
     assert [one["result"] for one in await servers.recorded(events.HOST_ANSWERED)] == ["done"]
+
+
+async def test_what_only_reads_is_not_recorded_again_and_again(servers: Servers):
+    for _ in range(5):
+        await servers.second.board.hosts.check(MACHINE)
+    assert len(await servers.recorded(events.HOST_ASKED)) == 1  # The first one tells it to look.
+    assert await servers.recorded(events.HOST_ANSWERED) == []
+
+
+async def test_a_server_that_stopped_looking_is_asked_with_an_event(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(host_requests, "_TAKEN_WITHIN", 0.1)
+    state = servers.first.board.log.server_state
+    await state.add("host watched", MACHINE, "", 60)  # Another one that was killed said so.
+    await servers.second.board.hosts.check(MACHINE)
+    assert len(await servers.recorded(events.HOST_ASKED)) == 1
 
 
 async def test_a_program_with_the_log_can_ask(servers: Servers):

@@ -71,6 +71,21 @@ async def test_who_wrote_it(board: Board, plate: str):
     assert isinstance(board, Callboard) or written.by
 
 
+async def test_one_that_is_sent_again_is_queued_once(board: Board, plate: str):
+    first = await board.messages.say(plate, "a\r\n", key="k")
+    assert await board.messages.say(plate, "a", key="k") == first
+    for text, when in (("b", "now"), ("a", "after_turn")):
+        with pytest.raises(ConflictError):
+            await board.messages.say(plate, text, when=cast("Any", when), key="k")
+    await board.messages.withdraw(plate, first.id)
+    assert (await board.messages.say(plate, "a", key="k")).status == "withdrawn"
+    other = await board.messages.say(plate, "a", key="l")
+    assert await texts(board, plate) == [("a", "withdrawn"), ("a", "queued")]
+    made = await board.plates.register(AGENT, project_path="/p", session_id=short_id())
+    elsewhere = await board.messages.say(made.plate_id, "c", key="l")
+    assert len({first.id, other.id, elsewhere.id}) == 3
+
+
 async def test_edit(board: Board, plate: str):
     one = await board.messages.say(plate, "a")
     changed = await board.messages.change(plate, one.id, text="b", when="after_turn")

@@ -108,6 +108,16 @@ class Terminal:
         await until(look, f"the end of {text!r}")
         return pressed
 
+    async def choose(self, suggested: str, wanted: str) -> None:
+        """Choose the answer below the one that a dialog suggests, and wait until it is gone.
+
+        For a moment, the dialog shows the new answer, and Enter still gives the one before.
+        """
+        await self.leaves(suggested, "Down")
+        await self.shows(wanted)
+        await asyncio.sleep(_PRESS_AGAIN)
+        await self.leaves(wanted, "Enter")
+
     async def ends(self) -> None:
         """Wait until the command has ended."""
         await until(lambda: self.is_over, "the end of the command")

@@ -102,12 +102,20 @@ async def test_a_session_that_bypasses_permissions_asks_first(
     with claude.terminal("--permission-mode", "bypassPermissions") as terminal:
         await terminal.shows("❯")
         plate = await board.plate(status="idle")
-        await write(board, plate, "play:say")
-        found = await receipt(board, plate, "play:say", "held")
+        await write(board, plate, "play:say Denied.")
+        found = await receipt(board, plate, "play:say Denied.", "held")
         assert found["note"]
-        terminal.press("Enter")  # It suggests to deny it.
-        found = await receipt(board, plate, "play:say", "lost")
+        await terminal.leaves("❯ Deny", "Enter")  # It suggests to deny it.
+        found = await receipt(board, plate, "play:say Denied.", "lost")
         assert found["note"] == "The person at the terminal refused it."
+        await write(board, plate, "play:say Accepted.")
+        await receipt(board, plate, "play:say Accepted.", "held")
+        await terminal.choose("❯ Deny", "❯ Deliver this message")
+        found = await receipt(board, plate, "play:say Accepted.", "seen")
+        assert found["attempt"] == 1
+        await terminal.shows("Nothing to do.")
+    assert model.was_told("Accepted.")
+    assert not model.was_told("Denied.")
 
 
 @pytest.mark.long

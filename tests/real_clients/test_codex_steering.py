@@ -132,6 +132,22 @@ async def test_a_message_that_an_interrupt_drops_can_be_sent_again(codex: Codex,
 
 
 @pytest.mark.long
+async def test_it_can_be_sent_again_by_a_server_that_started_since(
+    codex: Codex, ways: Steering, home: Home
+):
+    with codex.terminal(codex.home.project, "play:run") as terminal:
+        recipient = await recipient_in(codex, terminal)
+        await until((codex.home.project / "started").exists, "the tool at work")
+        message = Outgoing("m1", "play:again", "now")
+        assert (await ways.say(recipient, message)).result == "accepted"
+        other = steering_of("codex", home.database.with_name("callboard.db.hooks"))
+        assert other is not None
+        assert (await other.look(recipient, message)).status is None
+        assert (await other.interrupt(recipient)).told
+        assert (await sighted(other, recipient, message)).status == "untouched"
+
+
+@pytest.mark.long
 async def test_a_permission_is_not_answered_by_a_message(codex: Codex, ways: Steering):
     with codex.terminal(codex.home.project, "play:ask") as terminal:
         await terminal.shows(ASKS)

@@ -52,6 +52,32 @@ it('tells errors apart by their code', async () => {
   await expect(nowhere.listWorkflows()).rejects.toThrow(ServerUnreachable)
 })
 
+it('sends a message again whose reply was lost, with the same key', async () => {
+  const keys: unknown[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (some) => {
+      body += some
+    })
+    request.on('end', () => {
+      keys.push(JSON.parse(body).key)
+      if (keys.length === 1) request.socket.destroy()
+      else response.writeHead(201, { 'Content-Type': 'application/json' }).end('{"id":"m1"}')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const board = createClient({ baseUrl: `http://127.0.0.1:${port}` })
+  expect(await board.sendMessage('p1', { text: 'Hello.' })).toEqual({ id: 'm1' })
+  await board.sendMessage('p1', { text: 'Hello.' })
+  await board.sendMessage('p1', { text: 'Hello.', key: 'mine' })
+  server.close()
+  expect(keys[0]).toMatch(/.{8}/)
+  expect(keys[1]).toBe(keys[0])
+  expect(keys[2]).not.toBe(keys[0])
+  expect(keys[3]).toBe('mine')
+})
+
 it('sets, lists and removes limits', async () => {
   const board = client()
   const limit = { name: 'open ai/1', number: 8, inUse: 0, waiting: 0, slots: [] }

@@ -33,7 +33,7 @@ from callboard.events.event_name import Entry
 from callboard.events.json_values import Object
 from callboard.events.payloads.messages import MessageTiming
 from callboard.events.rows import Query
-from callboard.ids import event_id, short_id
+from callboard.ids import event_id, keyed_id, short_id
 from callboard.interactions.records import Interaction, interaction
 from callboard.log.protocol import EventLog, Writing
 from callboard.vendors.steering import Outgoing, Reach, Recipient, Way
@@ -74,31 +74,39 @@ class AgentMessages:
         listed = [one.shown for one in [*reversed(past), *waiting]]
         return PlateMessages(listed, await self.reach(plate))
 
-    async def say(
+    async def say(  # noqa: PLR0913 - public API, all by keyword
         self,
         plate_id: str,
         text: str,
         *,
         when: MessageTiming = "now",
         approval: str | None = None,
+        key: str | None = None,
         by: str | None = None,
         via: str | None = "python",
     ) -> PlateMessage:
         """Write to a session. The message is queued, and a server hands it over.
 
-        approval: the question in which a person approved exactly this message. It sends one.
+        approval: the question in which a person approved exactly this message. It sends one. key:
+        one of the sender's own. It sends one, too, and ConflictError if that was another one.
         """
         plate = await self._plates.get(plate_id)
         if approval is not None:
             by = approved_writer(await self._question(approval), plate_id, text, when)
             # Some clients take every message as their person's own words.
             text = f"From {by}:\n\n{text}"
-        id, who = approval or short_id(), _who(by, via)
+        own = short_id() if key is None else keyed_id("message", plate_id, key)
+        id, who = approval or own, _who(by, via)
 
         def decided(queue: MessageQueue) -> Sequence[Entry | None]:
-            return [] if queue.has(id) else [queue.add(id, text, when, who)]
+            if not queue.has(id):
+                return [queue.add(id, text, when, who)]
+            if approval is None:
+                queue.check_same(id, text, when)
+            return []
 
-        if approval is None or not (await self.queue(plate_id, id)).has(id):
+        is_new = approval is None and key is None
+        if is_new or not (await self.queue(plate_id, id)).has(id):
             _check_open(plate)
             await self.check_power(plate.host)
         return await self._write(plate_id, id, decided)

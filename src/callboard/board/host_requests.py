@@ -3,6 +3,9 @@
 The server that has the machine's relay sends the command, whichever server was asked. The result
 comes with what the relay reports, to any server, and goes to the one that waits for it. Both are in
 what servers share. An event in the stream of the machine tells them to look, and stays as a record.
+
+Commands that only read come often, and are not worth a record. The first one leaves an event, after
+which the server with the relay looks by itself for a while, as does the one that asked.
 """
 
 import asyncio
@@ -43,6 +46,14 @@ _GRACE: Final = 5.0
 _ASKS: Final = "host ask "
 _AWAITED: Final = "host awaited"
 _ANSWER: Final = "host answer"
+_WATCHED: Final = "host watched"
+CHANGING: Final = frozenset({"say", "recall", "interrupt", "start", "stop"})
+"""The commands that change something. Each is recorded."""
+WATCHED_FOR: Final = 10.0
+"""Seconds for which the server with the relay looks by itself for what others ask."""
+_LOOKS_EVERY: Final = 0.05
+_TAKEN_WITHIN: Final = 1.0
+"""Seconds until another event asks to look: the server that did so by itself may have died."""
 _RESULTS: Final = ("done", "refused", "failed")
 
 
@@ -77,6 +88,8 @@ class HostRequests:
         self._open: dict[str, HostRequest] = {}
         self._waiting: dict[str, asyncio.Future[Object]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._watching: dict[str, asyncio.Task[None]] = {}
+        self._watched_until: dict[str, float] = {}
         self._arrivals: list[Callable[[], object]] = []
 
     # ------------------------------------------------------------------ asking
@@ -111,11 +124,19 @@ class HostRequests:
             if not self._send(request):
                 await self._pass_on(request, by)
             async with asyncio.timeout(request.within):
+                looks = 0
                 while not result.done():
-                    await wait_any(result, news.wait())
+                    if request.command in CHANGING:
+                        await wait_any(result, news.wait())
+                    else:
+                        await wait_any(result, news.wait(), self._clock.sleep(_LOOKS_EVERY))
                     news.clear()
-                    if not result.done() and (found := await state.take(_ANSWER, request.id)):
-                        result.set_result(as_object(json.loads(found)))
+                    looks += 1
+                    if looks == _TAKEN_WITHIN // _LOOKS_EVERY:
+                        await self._ask_again(request, by)
+                    if not result.done() and await state.find(_ANSWER, request.id):
+                        found = await state.take(_ANSWER, request.id)
+                        result.set_result(as_object(json.loads(found or "{}")))
         except TimeoutError as error:
             raise await self._too_late(request, name) from error
         finally:
@@ -139,7 +160,17 @@ class HostRequests:
         value = json.dumps(told)
         # Longer than anyone waits: who takes it back knows that nothing was done.
         lasts = request.within + _GRACE
-        await self._log.server_state.add(_ASKS + request.host, request.id, value, lasts)
+        state = self._log.server_state
+        await state.add(_ASKS + request.host, request.id, value, lasts)
+        if request.command in CHANGING or await state.find(_WATCHED, request.host) is None:
+            await self._record_asked(request, by)
+
+    async def _ask_again(self, request: HostRequest, by: str | None) -> None:
+        """Leave an event after all, if no server has taken a command."""
+        if await self._log.server_state.find(_ASKS + request.host, request.id) is not None:
+            await self._record_asked(request, by)
+
+    async def _record_asked(self, request: HostRequest, by: str | None) -> None:
         asked = HostAskedPayload(host=request.host, id=request.id, command=request.command)
         if by is not None:
             asked["by"] = by
@@ -180,6 +211,9 @@ class HostRequests:
     def leave(self, host_id: str) -> None:
         """A machine is not connected here anymore."""
         self._deliver.pop(host_id, None)
+        self._watched_until.pop(host_id, None)
+        if (watching := self._watching.pop(host_id, None)) is not None:
+            watching.cancel()
         unsubscribe = self._unsubscribe.pop(host_id, None)
         if unsubscribe is not None:
             unsubscribe()
@@ -205,8 +239,30 @@ class HostRequests:
             if not isinstance(within, int | float):
                 continue
             command, data = as_text(told.get("command")), as_object(told.get("data"))
+            if command not in CHANGING:
+                self._watch(host_id)
             self._send(HostRequest(id, host_id, command, data, within))
             asyncio.get_running_loop().call_later(within, self._forget, id)
+
+    def _watch(self, host_id: str) -> None:
+        """Look for more of what others ask a machine, without events, for as long as they do."""
+        self._watched_until[host_id] = self._clock.monotonic() + WATCHED_FOR
+        if host_id not in self._watching:
+            self._watching[host_id] = asyncio.create_task(self._keep_looking(host_id))
+
+    async def _keep_looking(self, host_id: str) -> None:
+        told, until = 0.0, self._watched_until
+        with suppress(StoreError):  # Those who ask leave an event again.
+            # Somewhat longer than it says, because clocks differ.
+            while (now := self._clock.monotonic()) < until[host_id] + _GRACE:
+                if until[host_id] - told > 1:
+                    await self._log.server_state.add(
+                        _WATCHED, host_id, "", max(0.0, until[host_id] - now)
+                    )
+                    told = until[host_id]
+                await self._clock.sleep(_LOOKS_EVERY)
+                await self._look(host_id)
+        self._watching.pop(host_id, None)
 
     def _send(self, request: HostRequest) -> bool:
         """Send it, if its machine is connected here; returns whether it is."""
@@ -237,7 +293,9 @@ class HostRequests:
         if told.get("result") not in _RESULTS or await state.find(_AWAITED, id) != host_id:
             return
         if await state.add(_ANSWER, id, json.dumps(told), _KEPT):
-            result = as_text(told.get("result"))
+            result, command = as_text(told.get("result")), as_text(told.get("command"))
+            if command and command not in CHANGING:
+                return  # The server that waits looks by itself.
             done = HostAnsweredPayload(host=host_id, id=id, result=result)
             await self.record(host_id, events.HOST_ANSWERED(done))
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, Self, TypeVar
 
-from callboard.board.messages import WAYS_OF_HOOKS, MessageStatus, PlateMessage
+from callboard.board.messages import WAY_OF_HOOKS, MessageStatus, PlateMessage
 from callboard.errors import ConflictError, NotFound, ValidationError
 from callboard.events import messages as events
 from callboard.events.event_name import Entry
@@ -100,6 +100,17 @@ class MessageQueue:
                 return one
         raise NotFound(f"There is no message {id!r}. List them: callboard messages PLATE", id=id)
 
+    def check_same(self, id: str, text: str, when: MessageTiming) -> None:
+        """ConflictError if a message is not the one that is sent again."""
+        known = self.of(id)
+        if (known.text, known.when) != (checked(text), when):
+            raise ConflictError(
+                "key: it stands for another message, or that one was edited since. Use a new key "
+                "for each message.",
+                field="key",
+                id=id,
+            )
+
     # ------------------------------------------------------------------ what people do
 
     def add(self, id: str, text: str, when: MessageTiming, who: Mapping[str, str]) -> Entry:
@@ -186,7 +197,7 @@ class MessageQueue:
     def hand(self, reach: Reach, session: str, *, is_idle: bool) -> Entry | None:
         """Hand the next message over; None if none is next, or the session can't be reached."""
         message = self.next(is_idle=is_idle)
-        if reach.way in WAYS_OF_HOOKS:
+        if reach.way == WAY_OF_HOOKS:
             # A hook takes it at its own time. What is for now comes first.
             message = self.next(is_idle=False) or self.next(is_idle=True)
         if message is None or reach.way is None:

@@ -14,7 +14,7 @@ it has it. held: the person at its terminal has to accept it first. delivered: t
 seen: the model was given it. withdrawn: taken back before that. lost: `note` says why."""
 
 
-WAYS_OF_HOOKS: Final = ("hook", "rewake")
+WAY_OF_HOOKS: Final = "hook"
 """On these, a hook takes a message when it runs next, however late that is."""
 
 
@@ -58,7 +58,7 @@ class PlateMessage(Shape):
     @property
     def is_with_hook(self) -> bool:
         """Whether it waits for one of the client's hooks, from which it can be taken back."""
-        return self.status == "handed" and self.way in WAYS_OF_HOOKS
+        return self.status == "handed" and self.way == WAY_OF_HOOKS
 
     @property
     def shown(self) -> Self:
@@ -104,15 +104,17 @@ class BoardMessages(Protocol):
         *,
         when: MessageTiming = "now",
         approval: str | None = None,
+        key: str | None = None,
     ) -> PlateMessage:
         """Write to a session. The message is queued, and a server hands it over.
 
         approval: the question in which a person approved exactly this message, as `callboard mcp`
         asks it; a server takes messages of coding agents only with one. It sends one message:
-        again, it returns what became of that one.
+        again, it returns what became of that one. key: one of your own, with which the same message
+        is queued only once, however often it is sent.
 
         ConflictError if the session has ended; PowerNotGranted if its machine doesn't allow it;
-        Forbidden without that approval.
+        Forbidden without that approval. ConflictError if the key stands for another message.
         """
         ...
 

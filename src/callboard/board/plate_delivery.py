@@ -20,7 +20,7 @@ from callboard.board.agent_messages import (
 )
 from callboard.board.host_requests import number, words
 from callboard.board.message_queue import Arrival, MessageQueue
-from callboard.board.messages import WAYS_OF_HOOKS, PlateMessage
+from callboard.board.messages import WAY_OF_HOOKS, PlateMessage
 from callboard.board.plate import NOT_STARTED, Plate
 from callboard.board.plates import Plates
 from callboard.board.relay_hosts import RelayHosts
@@ -155,7 +155,7 @@ class PlateDelivery:
         reach = await self._messages.reach(plate)
         if plate.status == "starting" and reach.way != _WAY_OF_PLUGINS:
             return self._pause(plate)
-        self._has_hooks = reach.way in WAYS_OF_HOOKS
+        self._has_hooks = reach.way == WAY_OF_HOOKS
         told = await self._record(
             lambda queue: [queue.hand(reach, plate.session_id, is_idle=is_idle)]
         )
@@ -266,7 +266,7 @@ class PlateDelivery:
         is_first = message.when == "now" or queue.waiting_now is None
         if is_first and (is_asking(plate) or not self._turn_is_over(plate)):
             return False
-        if is_first and (await self._messages.reach(plate)).way in (None, *WAYS_OF_HOOKS):
+        if is_first and (await self._messages.reach(plate)).way in (None, WAY_OF_HOOKS):
             return False
         return await self._messages.recall(plate, message)
 
@@ -321,7 +321,7 @@ class PlateDelivery:
     def _is_overdue(self, plate: Plate, message: PlateMessage, attempt: _Attempt) -> bool:
         """Whether the client would have shown the message by now, if it had it."""
         has_ended = _has_ended(plate, message)
-        waits = message.status == "held" or message.way in WAYS_OF_HOOKS
+        waits = message.status == "held" or message.way == WAY_OF_HOOKS
         waits = attempt.waits == "held" or (waits and attempt.waits != "left")
         if not has_ended and (waits or not is_between_turns(plate)):
             attempt.since = None

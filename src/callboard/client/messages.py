@@ -1,11 +1,16 @@
 """Messages to the coding agents on a server's board."""
 
+from typing import Final
 from urllib.parse import quote
 
 from callboard.board.messages import PlateInterrupted, PlateMessage, PlateMessages
 from callboard.client.people import given
 from callboard.client.transport import Transport
 from callboard.events.payloads.messages import MessageTiming
+from callboard.ids import short_id
+
+_KEY: Final = 24
+"""Characters of a key: 120 random bits."""
 
 
 class RemoteMessages:
@@ -25,13 +30,17 @@ class RemoteMessages:
         *,
         when: MessageTiming = "now",
         approval: str | None = None,
+        key: str | None = None,
     ) -> PlateMessage:
         """Write to a session. The message is queued, and the server hands it over.
 
-        approval: the question in which a person approved exactly this message. It sends one.
+        approval: the question in which a person approved exactly this message. It sends one. key:
+        one of your own, which sends one as well. If a reply is lost, the message is sent again with
+        the same key, and queued once.
         """
-        body = given({"text": text, "when": when, "approval": approval})
-        written = await self._transport.post(_path(plate_id, "messages"), body)
+        key = key or short_id(_KEY)
+        body = given({"text": text, "when": when, "approval": approval, "key": key})
+        written = await self._transport.post_once(_path(plate_id, "messages"), body)
         return PlateMessage.from_wire(written)
 
     async def change(

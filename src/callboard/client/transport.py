@@ -1,5 +1,6 @@
 """Sends requests to a server and returns JSON, a stream, or the error that the server raised."""
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -68,6 +69,8 @@ if TYPE_CHECKING:
 SILENCE: Final = 45.0
 """A stream counts as dead after this many seconds without a byte; servers send one every 15."""
 
+PAUSES: Final = (0.2, 1.0, 3.0)
+"""Seconds before something is sent again that a server does only once."""
 _NO_CONTENT: Final = 204
 _LAST_EVENT: Final = "Callboard-Last-Event"
 
@@ -112,6 +115,20 @@ class Transport:
         """Do something. Sent only once: if the response is lost, the caller has to check."""
         headers = {"Callboard-Via": via} if via else {}
         return await self._request("POST", path, content=dump_json(body), headers=headers)
+
+    async def post_once(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Do something that the server does once for its key, and send it until there is a reply.
+
+        If the first attempt finds no server, it is not repeated.
+        """
+        for pause in PAUSES:
+            try:
+                return await self.post(path, body)
+            except ServerUnreachable as error:
+                if pause == PAUSES[0] and not error.context.get("was_sent", True):
+                    raise
+            await asyncio.sleep(pause)
+        return await self.post(path, body)
 
     async def put(self, path: str, body: Mapping[str, Any]) -> Any:
         """Set something."""
@@ -203,7 +220,9 @@ class Transport:
         httpx = _httpx()
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
             return ServerUnreachable(
-                f"No server is running at {self.url}. Start one: callboard serve FILE", url=self.url
+                f"No server is running at {self.url}. Start one: callboard serve FILE",
+                url=self.url,
+                was_sent=False,
             )
         what = str(error) or type(error).__name__
         then = "Try again." if asks else "Check whether it went through before you try again."

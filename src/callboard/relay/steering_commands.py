@@ -30,7 +30,7 @@ class SteeringCommands:
         """What servers can ask for, all with the power `say`."""
         return {
             "reach": Command(self._reach, "say"),
-            "say": Command(self._say, "say", changes=True),
+            "say": Command(self._say, "say", changes=True, notes=True),
             "look": Command(self._look, "say"),
             "recall": Command(self._recall, "say", changes=True),
             "interrupt": Command(self._interrupt, "say", changes=True),
@@ -45,12 +45,12 @@ class SteeringCommands:
             return {"way": None, "authority": False, "note": _no_way(recipient.agent)}
         return (await ways.reach(recipient)).to_wire()
 
-    async def _say(self, data: Object) -> Object:
+    async def _say(self, data: Object, note: Callable[[], None]) -> Object:
         from callboard.vendors.steering import Outgoing, Recipient
 
         recipient = Recipient.from_wire(as_object(data.get("recipient")))
         message = Outgoing.from_wire(as_object(data.get("message")))
-        return (await self._of(recipient.agent).say(recipient, message)).to_wire()
+        return (await self._of(recipient.agent).say(recipient, message, note)).to_wire()
 
     async def _look(self, data: Object) -> Object:
         from callboard.vendors.steering import Outgoing, Recipient

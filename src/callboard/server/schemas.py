@@ -244,6 +244,15 @@ class MessageRequest(RequestBody):
             "again, it returns what became of that one.",
         ),
     ] = None
+    key: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=500,
+            description="One of your own: the same message with the same key is queued once. "
+            "Send it again if the reply was lost.",
+        ),
+    ] = None
 
 
 class MessageChange(RequestBody):

@@ -6,11 +6,13 @@ from typing import Final, Protocol
 from callboard.vendors.steering import (
     InterruptAttempt,
     MessageHandover,
+    Note,
     Outgoing,
     Reach,
     Recipient,
     Sighting,
     Way,
+    unnoted,
 )
 
 _NO_WAY: Final = "It can't be reached."
@@ -23,7 +25,9 @@ class WayTo(Protocol):
         """Whether it leads there now."""
         ...
 
-    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
+    async def say(
+        self, recipient: Recipient, message: Outgoing, note: Note = unnoted
+    ) -> MessageHandover:
         """Hand a message over."""
         ...
 
@@ -72,13 +76,15 @@ class ComposedSteering:
             found.append(reach)
         return found[-1]
 
-    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
+    async def say(
+        self, recipient: Recipient, message: Outgoing, note: Note = unnoted
+    ) -> MessageHandover:
         """By the way that was decided on."""
         chosen = message.way or (await self.reach(recipient)).way
         way = None if chosen is None else self._ways.get(chosen)
         if way is None:
             return MessageHandover("untouched", chosen or "hook", _NO_WAY)
-        return await way.say(recipient, message)
+        return await way.say(recipient, message, note)
 
     async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
         """On the way that it went."""

@@ -17,10 +17,12 @@ from callboard.vendors.letterbox import Letterbox, letter_name
 from callboard.vendors.steering import (
     NOTES,
     MessageHandover,
+    Note,
     Outgoing,
     Reach,
     Recipient,
     Sighting,
+    unnoted,
 )
 from callboard.vendors.turns import last_lines, millis, record_in
 
@@ -82,12 +84,14 @@ class HookMail:
             return Reach("hook", False)
         return Reach("hook", False, NOTES.get(recipient.status or "idle", NEXT_TURN))
 
-    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
+    async def say(
+        self, recipient: Recipient, message: Outgoing, note: Note = unnoted
+    ) -> MessageHandover:
         """Leave it for the next hook. For after the turn, not for those that run during it."""
         if (await self.reach(recipient)).way is None:
             return MessageHandover("untouched", "hook", GONE)
         try:
-            await asyncio.to_thread(self._leave, recipient, message)
+            await asyncio.to_thread(self._leave, recipient, message, note)
         except OSError as error:
             return MessageHandover("untouched", "hook", f"The hooks folder: {error.strerror}.")
         return MessageHandover("accepted", "hook")
@@ -104,10 +108,11 @@ class HookMail:
     def _box(self, recipient: Recipient) -> Letterbox:
         return Letterbox(self._hooks, recipient.agent, recipient.pid)
 
-    def _leave(self, recipient: Recipient, message: Outgoing) -> None:
+    def _leave(self, recipient: Recipient, message: Outgoing, note: Note) -> None:
         box, outputs = self._box(recipient), dict(self._outputs(recipient, message))
         letter: Object = {"session": recipient.session_id, "outputs": outputs}
         box.open()
+        note()
         box.put(letter_name(message.id), dump_json(letter))
         box.mark()
 

@@ -3,6 +3,7 @@
 Each client's ways are in `vendors/<agent>/steering.py`. They run on the machine of the agent.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
@@ -10,12 +11,17 @@ from callboard.events.shapes import Shape
 
 When = Literal["now", "after_turn"]
 """At the agent's next opportunity, or once its turn is over."""
-Way = Literal["inbox", "app_server", "plugin", "hook", "rewake", "terminal", "prompt"]
-"""Claude Code's inbox socket, Codex's app server, opencode's plugin, what a hook prints, a hook
-that wakes the agent, what is typed into its terminal, and a prompt of ACP."""
+Way = Literal["inbox", "app_server", "plugin", "hook", "terminal", "prompt"]
+"""Claude Code's inbox socket, Codex's app server, opencode's plugin, what a hook prints, what
+is typed into its terminal, and a prompt of ACP."""
 
 WAITING: Final = "Delivered once the dialog in its terminal is closed."
 TURN_RUNS: Final = "Its turn isn't over yet."
+Note = Callable[[], None]
+"""Notes on disk that a message is handed over now: a machine that crashes before can try again.
+
+It may wait for the disk. OSError if that failed; then the message is not handed over.
+"""
 NOTES: Final = {"waiting": WAITING}
 """When a client takes a message, by what it does now, where that is the same for every message."""
 
@@ -100,6 +106,10 @@ class InterruptAttempt(Shape):
     note: str | None = None
 
 
+def unnoted() -> None:
+    """Nothing is noted: a message that is handed over without a journal."""
+
+
 class Steering(Protocol):
     """One client's ways. No method waits longer than a few seconds, or raises for the client."""
 
@@ -107,8 +117,13 @@ class Steering(Protocol):
         """Whether a message could be handed over now."""
         ...
 
-    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
-        """Hand a message over, at most once. Never into a dialog that is open."""
+    async def say(
+        self, recipient: Recipient, message: Outgoing, note: Note = unnoted
+    ) -> MessageHandover:
+        """Hand a message over, at most once. Never into a dialog that is open.
+
+        note: called just before the client can get it.
+        """
         ...
 
     async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:

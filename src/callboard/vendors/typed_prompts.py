@@ -30,20 +30,24 @@ from callboard.vendors.prompt_box import ReadBox, letters, shows, typed
 from callboard.vendors.steering import (
     InterruptAttempt,
     MessageHandover,
+    Note,
     Outgoing,
     Reach,
     Recipient,
     Sighting,
+    unnoted,
 )
 
 NO_TERMINAL: Final = "It runs in no terminal that Callboard can type into."
 DRAFT: Final = "Delivered once the draft in its prompt box is gone."
 NO_BOX: Final = "Delivered once its prompt box can be seen in its terminal."
+_ENTERED: Final = "Enter was pressed, and nothing shows yet that it was sent."
+_FROZEN: Final = "Its client doesn't react. The message is in its prompt box."
 WORKS: Final = "Delivered when its turn is over."
 SHOWS_WITHIN: Final = 3.0
 """Seconds in which a client shows what was pasted, or takes a prompt after Enter."""
 _LOOKS_EVERY: Final = 0.05
-_TRIES: Final = 5
+_TRIES: Final = 3
 _ENTER, _ESCAPE = "\r", "\x1b"
 _ERASES: Final = ("\x15", "\x7f")
 """Ctrl-U, up to the start of a line, and Backspace, to the end of the one before."""
@@ -80,9 +84,12 @@ class TypedPrompts:
         """Whether something could be typed now."""
         return await asyncio.to_thread(self._reach, recipient)
 
-    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
+    async def say(
+        self, recipient: Recipient, message: Outgoing, note: Note = unnoted
+    ) -> MessageHandover:
         """Type a message, if the client is idle and its box is empty."""
-        return await asyncio.to_thread(_Typing(self._client, self._folder, recipient, message).run)
+        typing = _Typing(self._client, self._folder, recipient, message)
+        return await asyncio.to_thread(typing.run, note)
 
     async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
         """Whether it certainly was not submitted. What shows that it was is on the board."""
@@ -134,7 +141,7 @@ class _Typing:
         self._is_entered = False
         self._note = folder / hashlib.sha256(message.id.encode()).hexdigest()[:32]
 
-    def run(self) -> MessageHandover:
+    def run(self, note: Note) -> MessageHandover:
         """Type it. `untouched` means that it is not in the box, either."""
         pane = self._pane
         screen = pane.look() if pane is not None else None
@@ -144,6 +151,7 @@ class _Typing:
             return _untouched(WORKS)
         if self._client.read(screen) != "":
             return _untouched(DRAFT)
+        note()
         if not self._noted("pasted"):
             return _untouched("Nothing can be written to the hooks folder.")
         if not pane.paste(self._text, screen.serial):
@@ -170,7 +178,10 @@ class _Typing:
         return self._is_out(self._pane)
 
     def _submit(self, pane: Pane) -> MessageHandover | None:
-        """Press Enter once the text is in the box; None if it didn't get there, or stays there."""
+        """Press Enter once the text is in the box; None if it didn't get there, or stays there.
+
+        Again only if the client did something else with it, as some do right after a paste.
+        """
         if self._until(pane, self._is_ours) is None:
             return None
         for _ in range(_TRIES):
@@ -180,18 +191,28 @@ class _Typing:
                 return None
             if not self._noted("entered"):
                 return None
-            self._is_entered |= pane.press(_ENTER, screen.serial)
+            is_pressed = pane.press(_ENTER, screen.serial)
+            self._is_entered |= is_pressed
             gone = self._until(pane, lambda one: not self._is_ours(one))
             if self._is_entered and gone is not None:
                 return MessageHandover("accepted", "terminal")
+            if is_pressed and not self._has_reacted(pane, screen):
+                # It may still take this Enter. Another one could answer the dialog after it.
+                return MessageHandover("unknown", "terminal", _FROZEN)
         return None
 
+    def _has_reacted(self, pane: Pane, before: ShownScreen) -> bool:
+        """Whether a client has printed anything since a key was pressed."""
+        screen = pane.look()
+        return screen is not None and screen.serial != before.serial
+
     def _give_up(self, pane: Pane) -> MessageHandover:
-        """Without Enter, or with one that did nothing, take the text out of the box again."""
+        """Without Enter, take the text out of the box again. With it, only evidence can tell."""
+        if self._is_entered:
+            return MessageHandover("unknown", "terminal", _ENTERED)
         if self._is_out(pane):
             return _untouched(NO_BOX)
-        if not self._is_entered:
-            self._noted("left")
+        self._noted("left")
         return MessageHandover("unknown", "terminal", "It is in its prompt box, but not sent.")
 
     def _is_out(self, pane: Pane) -> bool:

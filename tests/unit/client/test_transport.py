@@ -1,6 +1,7 @@
 """What stands between a client and a server: tokens, addresses, and answers of strangers."""
 
 import asyncio
+import json
 import socket
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import pytest
 from tests.listening import listening
 
 from callboard import Callboard, Client, errors
+from callboard.board.messages import PlateMessage
+from callboard.client import transport
 from callboard.client.access import DEFAULT_URL, find_server, find_token, is_loopback
 from callboard.client.transport import error_of, from_payload
 from callboard.log.presence import present
@@ -195,3 +198,36 @@ def test_importing_the_client_does_not_import_httpx():
     script = "import sys, callboard.client.client; print('httpx' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout == "False\n", done
+
+
+@pytest.mark.parametrize("replies", [[b""], [b"", b"HTTP/1.1 502 Bad Gateway\r\n\r\n"]])
+async def test_a_message_whose_reply_was_lost_is_sent_again(
+    replies: list[bytes], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(transport, "PAUSES", (0.0, 0.0, 0.0))
+    bodies: list[bytes] = []
+    left = [*replies]
+    written = PlateMessage("m1", "p1", "Hello.", "now", "queued", 0)
+    body = json.dumps(written.to_wire()).encode()
+    done = b"HTTP/1.1 201 Created\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).lower()
+        length = int(head.split(b"content-length: ")[1].split(b"\r\n")[0])
+        bodies.append(await reader.readexactly(length))
+        writer.write(left.pop(0) if left else done)
+        await writer.drain()
+
+    async with listening(serve) as port, Client(f"http://127.0.0.1:{port}") as client:
+        assert (await client.messages.say("p1", "Hello.")).id == "m1"
+        assert len(bodies) == len(replies) + 1
+        assert len({json.loads(one)["key"] for one in bodies}) == 1
+        await client.messages.say("p1", "Hello.")
+    assert len({json.loads(one)["key"] for one in bodies}) == 2
+
+
+async def test_a_message_that_no_server_got_is_not_sent_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(transport, "PAUSES", (3600.0,))
+    async with Client(f"http://127.0.0.1:{free_port()}") as client:
+        with pytest.raises(errors.ServerUnreachable, match="callboard serve"):
+            await client.messages.say("p1", "Hello.")

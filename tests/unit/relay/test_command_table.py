@@ -136,7 +136,7 @@ async def test_nothing_is_changed_if_the_id_cannot_be_stored(
 async def test_the_journal_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(command_table, "REMEMBERED", 3)
     journal = CommandJournal(tmp_path / "commands")
-    assert [journal.begin(str(number)) for number in range(5)] == [True] * 5
+    assert [journal.begin(str(number)) for number in range(5)] == ["new"] * 5
     assert json.loads((tmp_path / "commands").read_bytes()) == ["2", "3", "4"]
 
 

@@ -112,6 +112,20 @@ async def test_only_if_it_runs_the_session_and_speaks_what_we_know(
     assert client.frames == []
 
 
+async def test_it_is_noted_before_the_client_gets_it(client: Client):
+    noted: list[int] = []
+    said = await InboxWay().say(client.recipient, MESSAGE, lambda: noted.append(len(client.frames)))
+    assert (said.result, noted, len(client.frames)) == ("accepted", [0], 1)
+
+
+async def test_without_a_note_the_client_does_not_get_it(client: Client):
+    def no_room() -> None:
+        raise OSError(28, "No space left on device")
+
+    assert (await InboxWay().say(client.recipient, MESSAGE, no_room)).result == "untouched"
+    assert client.frames == []
+
+
 async def test_a_folder_that_others_write_to_is_not_trusted(client: Client):
     client.socket.parent.chmod(0o777)
     assert (await InboxWay().say(client.recipient, MESSAGE)).result == "untouched"

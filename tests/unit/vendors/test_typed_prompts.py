@@ -5,7 +5,7 @@ import errno
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -193,6 +193,55 @@ async def test_a_long_paste_shows_as_a_sign(typing: TypedPrompts, pane: FakePane
 
     pane.on_paste = fold
     assert (await typing.say(IDLE, MESSAGE)).result == "accepted"
+
+
+@dataclass
+class FrozenPane(FakePane):
+    """A client that does nothing with its keys until it is thawed."""
+
+    keys: list[str] = field(default_factory=list[str])
+    thaws_at: int | None = None
+
+    def press(self, key: str, serial: int) -> bool:
+        self.keys.append(key)
+        return True
+
+    def look(self) -> ShownScreen | None:
+        if self.keys and self.thaws_at is not None:
+            self.thaws_at -= 1
+            if self.thaws_at == 0:
+                keys, self.keys = self.keys, []
+                for key in keys:
+                    super().press(key, self.serial)
+        return super().look()
+
+
+async def test_enter_is_pressed_once_into_a_client_that_is_frozen(
+    typing: TypedPrompts, monkeypatch: pytest.MonkeyPatch
+):
+    pane = FrozenPane()
+    monkeypatch.setattr(typed_prompts, "pane_of", lambda pid, start: pane)
+    monkeypatch.setattr(typed_prompts, "SHOWS_WITHIN", 0.2)
+    said = await typing.say(IDLE, MESSAGE)
+    assert (said.result, pane.keys) == ("unknown", ["\r"])
+    assert (await typing.look(IDLE, MESSAGE)).status is None
+    assert pane.keys == ["\r"]
+
+
+async def test_a_client_that_thaws_late_is_not_given_it_again(
+    typing: TypedPrompts, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(typed_prompts, "SHOWS_WITHIN", 0.2)
+    for late in range(1, 8):
+        pane = FrozenPane(thaws_at=late)
+        monkeypatch.setattr(typed_prompts, "pane_of", lambda pid, start, pane=pane: pane)
+        message = replace(MESSAGE, id=f"m{late}")
+        said = await typing.say(IDLE, message)
+        assert said.result in ("accepted", "unknown"), late
+        assert (await typing.look(IDLE, message)).status is None
+        while pane.keys:
+            pane.look()
+        assert pane.submitted == [MESSAGE.text], late
 
 
 async def test_enter_that_does_nothing_is_pressed_again(typing: TypedPrompts, pane: FakePane):

@@ -364,13 +364,21 @@ function conversations(http: Transport) {
   }
 }
 
+/** For one message; browsers have `crypto.randomUUID` only on secure pages. */
+function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (one) => one.toString(36)).join('-')
+}
+
 function messages(http: Transport) {
   const message = (id: string, messageId: string) => plate(id, `/messages/${part(messageId)}`)
   return {
     getMessages: (id: string, signal?: AbortSignal) =>
       http.get<wire.PlateMessages>(plate(id, '/messages'), {}, signal),
     sendMessage: (id: string, told: wire.MessageRequest) =>
-      http.post<wire.PlateMessage>(plate(id, '/messages'), told),
+      http.postOnce<wire.PlateMessage>(plate(id, '/messages'), {
+        ...told,
+        key: told.key ?? newKey(),
+      }),
     changeMessage: (id: string, messageId: string, change: wire.MessageChange) =>
       http.patch<wire.PlateMessage>(message(id, messageId), change),
     withdrawMessage: (id: string, messageId: string) =>

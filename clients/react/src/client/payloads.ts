@@ -395,7 +395,7 @@ export interface MessageDeliveredPayload {
 export interface MessageHandedPayload {
   readonly id: string
   readonly attempt: number
-  /** How: `inbox`, `app_server`, `plugin`, `hook`, `rewake` or `terminal`. */
+  /** How: `inbox`, `app_server`, `plugin`, `hook`, `terminal` or `prompt`. */
   readonly way: string
   /** Whether the model takes the message as its person's own words. */
   readonly authority: boolean

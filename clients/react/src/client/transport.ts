@@ -22,6 +22,8 @@ interface Asked {
 }
 
 const TIMEOUT_MS = 30_000
+/** How long to wait before sending something again that the server does once. */
+const AGAIN_MS: ReadonlyArray<number> = [200, 1_000]
 
 /** Sends requests; returns the body of the response, or raises its error. */
 export class Transport {
@@ -39,6 +41,19 @@ export class Transport {
   /** Do something. */
   post<T>(path: string, body: unknown = {}, signal?: AbortSignal): Promise<T> {
     return this.json('POST', path, { body, signal })
+  }
+
+  /** Do something that the server does once for its key, and send it until there is a reply. */
+  async postOnce<T>(path: string, body: { readonly key: string }): Promise<T> {
+    for (const wait of AGAIN_MS) {
+      try {
+        return await this.post<T>(path, body)
+      } catch (error) {
+        if (!(error instanceof ServerUnreachable)) throw error
+      }
+      await new Promise((resolve) => setTimeout(resolve, wait))
+    }
+    return this.post<T>(path, body)
   }
 
   /** Set something. */

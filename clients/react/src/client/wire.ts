@@ -560,6 +560,8 @@ export interface MessageRequest {
   readonly when?: 'now' | 'after_turn'
   /** The question in which a person approved exactly this message, as `callboard mcp` asks it. Messages of coding agents need one. It sends one message; again, it returns what became of that one. */
   readonly approval?: string | null
+  /** One of your own: the same message with the same key is queued once. Send it again if the reply was lost. */
+  readonly key?: string | null
 }
 
 /** A new token with its secret, which is not stored and never shown again. */
@@ -831,7 +833,7 @@ export interface QuestionInteraction {
 
 /** Whether and how a session can be reached at this moment. way: None if there is none now. authority: whether the model takes the message as its person's own words. note: when it will be reached or why it can't be, as a sentence for people. */
 export interface Reach {
-  readonly way: 'inbox' | 'app_server' | 'plugin' | 'hook' | 'rewake' | 'terminal' | 'prompt' | null
+  readonly way: 'inbox' | 'app_server' | 'plugin' | 'hook' | 'terminal' | 'prompt' | null
   readonly authority: boolean
   readonly note: string | null
 }

@@ -55,7 +55,7 @@ class MessageHandedPayload(AboutMessage):
 
     attempt: int
     way: str
-    """How: `inbox`, `app_server`, `plugin`, `hook`, `rewake` or `terminal`."""
+    """How: `inbox`, `app_server`, `plugin`, `hook`, `terminal` or `prompt`."""
     authority: bool
     """Whether the model takes the message as its person's own words."""
     session: str

@@ -51,6 +51,7 @@ async def write_message(
         given.text,
         when=given.when,
         approval=given.approval,
+        key=given.key,
         by=caller.name,
         via=caller.via,
     )

@@ -11,10 +11,12 @@ from callboard.vendors.prompt_box import as_words
 from callboard.vendors.steering import (
     InterruptAttempt,
     MessageHandover,
+    Note,
     Outgoing,
     Reach,
     Recipient,
     Sighting,
+    unnoted,
 )
 
 _Shown = Literal["delivered", "seen"]
@@ -40,11 +42,14 @@ class AcpSteering:
             return Reach(None, True, _LATER if told.get("open") is True else _STARTING)
         return Reach("prompt", True)
 
-    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
+    async def say(
+        self, recipient: Recipient, message: Outgoing, note: Note = unnoted
+    ) -> MessageHandover:
         """Send it as a prompt, at most once."""
         if message.when == "after_turn" and recipient.status not in (None, "idle"):
             return MessageHandover("untouched", "prompt", "Its turn isn't over yet.")
         said: Object = {"do": "say", "id": message.id, "text": as_words(message.text)}
+        await asyncio.to_thread(note)
         told = await self._ask(recipient, said)
         if not told:
             # Whether it got that far, only what it reports can show.

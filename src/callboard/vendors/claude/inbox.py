@@ -19,7 +19,7 @@ from typing import Final, Literal
 from callboard.disk.private import is_own
 from callboard.events.codec import dump_json, load_json
 from callboard.events.json_values import Object, as_object
-from callboard.vendors.steering import Outgoing
+from callboard.vendors.steering import Note, Outgoing
 
 HoldStatus = Literal["held", "denied", "delivered"]
 _STATUSES: Final[dict[str, HoldStatus]] = {
@@ -131,8 +131,8 @@ class Replies:
                 self._close(id)
 
 
-async def send(inbox: str, session_id: str, message: Outgoing, reply_to: str) -> None:
-    """Send a message to a session; InboxError if that failed.
+async def send(inbox: str, session_id: str, message: Outgoing, reply_to: str, note: Note) -> None:
+    """Send a message to a session; InboxError if that failed. note: called just before.
 
     The session is named, so that what starts in the same process after `/clear` doesn't get it.
     """
@@ -151,6 +151,7 @@ async def send(inbox: str, session_id: str, message: Outgoing, reply_to: str) ->
         async with asyncio.timeout(CONNECTS_WITHIN):
             _, writer = await asyncio.open_unix_connection(inbox)
             with contextlib.closing(writer):
+                await asyncio.to_thread(note)
                 sent = True
                 writer.write(dump_json(frame) + b"\n")
                 await writer.drain()

@@ -11,10 +11,12 @@ from callboard.vendors.steering import (
     NOTES,
     TURN_RUNS,
     MessageHandover,
+    Note,
     Outgoing,
     Reach,
     Recipient,
     Sighting,
+    unnoted,
 )
 
 SHOWS_WITHIN: Final = 5.0
@@ -36,7 +38,9 @@ class InboxWay:
         """By its inbox, if it has one."""
         return await asyncio.to_thread(_reach, recipient)
 
-    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
+    async def say(
+        self, recipient: Recipient, message: Outgoing, note: Note = unnoted
+    ) -> MessageHandover:
         """Send it to the inbox, and wait until the client shows that it has it."""
         found = await asyncio.to_thread(_session, recipient)
         inbox = None if found is None else found.inbox
@@ -51,7 +55,7 @@ class InboxWay:
             return MessageHandover(
                 "untouched", "inbox", "Its inbox can't be answered on this machine."
             )
-        handover = await self._send(inbox, recipient, message, reply_to)
+        handover = await self._send(inbox, recipient, message, reply_to, note)
         if handover.result in ("accepted", "untouched"):
             self._replies.forget(message)  # Otherwise, it may still say that it holds it.
         return handover
@@ -68,10 +72,10 @@ class InboxWay:
         return found
 
     async def _send(
-        self, inbox: str, recipient: Recipient, message: Outgoing, reply_to: str
+        self, inbox: str, recipient: Recipient, message: Outgoing, reply_to: str, note: Note
     ) -> MessageHandover:
         try:
-            await send(inbox, recipient.session_id, message, reply_to)
+            await send(inbox, recipient.session_id, message, reply_to, note)
         except InboxError as error:
             if error.sent:
                 return MessageHandover(

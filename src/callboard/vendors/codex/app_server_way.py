@@ -5,6 +5,7 @@ though the server accepted it. So only the item in the session's own record coun
 """
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Final
 
@@ -25,10 +26,12 @@ from callboard.vendors.steering import (
     TURN_RUNS,
     InterruptAttempt,
     MessageHandover,
+    Note,
     Outgoing,
     Reach,
     Recipient,
     Sighting,
+    unnoted,
 )
 from callboard.vendors.turns import is_without, last_lines, record_in
 
@@ -38,6 +41,10 @@ _MOST_ITEMS: Final = 100
 _LONGEST_SEARCHED: Final = 4 * 1024 * 1024
 """Bytes at the end of a record. It is looked at from the moment that a message is sent."""
 _MOST_REMEMBERED: Final = 100
+_TURNS_SEARCHED: Final = 3
+"""Older ones are in the record."""
+MISSED_FOR: Final = 2.0
+"""Seconds for which no turn has a message until it counts as lost."""
 NO_SERVER: Final = (
     "It can't be reached: no app server of Codex has this session. It may run with --no-daemon."
 )
@@ -52,6 +59,8 @@ class AppServerWay:
     def __init__(self, socket: Path | None = None) -> None:
         self._socket = socket
         self._turns: dict[str, str] = {}
+        """The turns that messages were given to by this process."""
+        self._missed_since: dict[str, float] = {}
 
     async def reach(self, recipient: Recipient) -> Reach:
         """By the app server, if that has the session."""
@@ -64,7 +73,9 @@ class AppServerWay:
             return Reach(None, True, NO_SERVER)
         return Reach("app_server", True, NOTES.get(status))
 
-    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
+    async def say(
+        self, recipient: Recipient, message: Outgoing, note: Note = unnoted
+    ) -> MessageHandover:
         """Start a turn with it, or give it to the turn that is running."""
         asked = False
         try:
@@ -75,6 +86,7 @@ class AppServerWay:
                 if message.when == "after_turn" and status != "idle":
                     return MessageHandover("untouched", "app_server", TURN_RUNS)
                 turn = None if status == "idle" else await _running_turn(server, recipient)
+                await asyncio.to_thread(note)
                 asked = True
                 await self._give(server, recipient, message, turn)
         except CallRefused as error:
@@ -87,13 +99,13 @@ class AppServerWay:
 
     async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
         """Look into its record. What a turn left unread is lost, and can be sent again."""
-        turn = self._turns.get(message.id)
-        is_lost = turn is not None and await self._is_lost(recipient, message, turn)
+        is_lost = await self._is_lost(recipient, message)
         found = await _sighted(recipient, message)
-        if found.status is None and is_lost:
-            del self._turns[message.id]
-            return Sighting("untouched")
-        if found.status is None and await self._never_got(recipient, message):
+        if found.status is not None:
+            self._forget(message)
+            return found
+        if is_lost or await self._never_got(recipient, message):
+            self._forget(message)
             return Sighting("untouched")
         return found
 
@@ -145,19 +157,47 @@ class AppServerWay:
         marks = [dump_json(message.id)]
         return await asyncio.to_thread(lambda: is_without(record_of(recipient), marks))
 
-    async def _is_lost(self, recipient: Recipient, message: Outgoing, turn: str) -> bool:
+    def _forget(self, message: Outgoing) -> None:
+        self._turns.pop(message.id, None)
+        self._missed_since.pop(message.id, None)
+
+    async def _is_lost(self, recipient: Recipient, message: Outgoing) -> bool:
         """Whether the turn that was given it has ended without it."""
-        asked = {"threadId": recipient.session_id, "turnId": turn, "limit": _MOST_ITEMS}
+        turn = self._turns.get(message.id)
         try:
             async with app_server_calls(self._socket) as server:
                 turns = await _last_turns(server, recipient)
+                if turn is None:
+                    return await self._is_missing(server, recipient, message, turns)
                 if not any(one.get("id") == turn and one.get("status") in _ENDED for one in turns):
                     return False
-                found = await server.call("thread/items/list", {**asked, "sortDirection": "desc"})
+                return await _is_without_it(server, recipient, message, turn)
         except _UNREACHABLE:
             return False
-        items = [as_object(one.get("item")) for one in objects(found.get("data"))]
-        return len(items) < _MOST_ITEMS and all(one.get("clientId") != message.id for one in items)
+
+    async def _is_missing(
+        self, server: AppServerCalls, recipient: Recipient, message: Outgoing, turns: list[Object]
+    ) -> bool:
+        """Whether no turn has it. Another process gave it to one, and ended before it said which.
+
+        For a while, the server may still have it before it.
+        """
+        given = [word(one.get("id")) for one in turns if one.get("status") in _ENDED]
+        is_missing = len(given) == len(turns)
+        for turn in given[:_TURNS_SEARCHED]:
+            is_missing = (
+                is_missing
+                and turn is not None
+                and await _is_without_it(server, recipient, message, turn)
+            )
+        marks = [dump_json(message.id)]
+        if not is_missing or not await asyncio.to_thread(
+            lambda: is_without(record_of(recipient), marks)
+        ):
+            self._missed_since.pop(message.id, None)
+            return False
+        now = time.monotonic()
+        return now - self._missed_since.setdefault(message.id, now) >= MISSED_FOR
 
 
 async def _status(server: AppServerCalls, recipient: Recipient) -> str | None:
@@ -167,6 +207,16 @@ async def _status(server: AppServerCalls, recipient: Recipient) -> str | None:
     except CallRefused:
         return None
     return thread_status(as_object(as_object(found.get("thread")).get("status")))
+
+
+async def _is_without_it(
+    server: AppServerCalls, recipient: Recipient, message: Outgoing, turn: str
+) -> bool:
+    """Whether all items of a turn that has ended are known, and the message is not among them."""
+    asked = {"threadId": recipient.session_id, "turnId": turn, "limit": _MOST_ITEMS}
+    found = await server.call("thread/items/list", {**asked, "sortDirection": "desc"})
+    items = [as_object(one.get("item")) for one in objects(found.get("data"))]
+    return len(items) < _MOST_ITEMS and all(one.get("clientId") != message.id for one in items)
 
 
 async def _running_turn(server: AppServerCalls, recipient: Recipient) -> str | None:

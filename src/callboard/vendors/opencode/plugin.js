@@ -51,6 +51,7 @@ const TELL_AFTER_MS = 3000
 const SOONEST_MS = 200
 const LATEST_MS = 2000
 const LOOKS_EVERY_MS = 5000
+const LAST_MESSAGES = [20, 200, 2000]
 const STAGES = ["taken", "given", "delivered", "seen"]
 
 export const CallboardPlugin = async ({ client, directory }) => {
@@ -335,7 +336,14 @@ class Mailbox {
       return
     }
     const messageID = newMessageID(letter.tail)
-    const mode = await this.mode(letter.sessionID)
+    let mode
+    try {
+      mode = await this.mode(letter.sessionID)
+    } catch {
+      // Nothing was sent, so that it can be tried again.
+      this.rename(name, "taken", "refused")
+      return
+    }
     const message = { name, stage: "taken", session: letter.sessionID }
     this.given.set(messageID, message)
     if (this.given.size > MOST_SESSIONS) this.given.delete(this.given.keys().next().value)
@@ -364,11 +372,22 @@ class Mailbox {
   // As its person's last prompt: what they chose to plan only must not start to build.
   async mode(sessionID) {
     if (!this.modes.has(sessionID)) {
-      const found = await this.client.session.messages({ path: { id: sessionID } })
-      const last = (found?.data ?? []).map((one) => one.info).filter((one) => one.role === "user")
-      this.modes.set(sessionID, last.length ? modeOf(last[last.length - 1]) : {})
+      const last = await this.lastPrompt(sessionID)
+      this.modes.set(sessionID, last ? modeOf(last) : {})
     }
     return this.modes.get(sessionID)
+  }
+
+  // Not the whole session, unless its last prompt is that far back.
+  async lastPrompt(sessionID) {
+    for (const limit of LAST_MESSAGES) {
+      const found = await this.client.session.messages({ path: { id: sessionID }, query: { limit } })
+      if (found?.error !== undefined) throw new Error("no messages")
+      const messages = (found?.data ?? []).map((one) => one.info)
+      const prompt = messages.findLast((one) => one.role === "user")
+      if (prompt || messages.length < limit) return prompt
+    }
+    throw new Error("no prompt")
   }
 
   advance(message, stage) {

@@ -20,10 +20,12 @@ from callboard.vendors.steering import (
     TURN_RUNS,
     InterruptAttempt,
     MessageHandover,
+    Note,
     Outgoing,
     Reach,
     Recipient,
     Sighting,
+    unnoted,
 )
 
 _LOOKS, _LOOKS_EVERY = 60, 0.05
@@ -57,7 +59,9 @@ class OpencodeSteering:
             return Reach(None, True, _GONE)
         return Reach("plugin", True, NOTES.get(recipient.status or "idle"))
 
-    async def say(self, recipient: Recipient, message: Outgoing) -> MessageHandover:
+    async def say(
+        self, recipient: Recipient, message: Outgoing, note: Note = unnoted
+    ) -> MessageHandover:
         """Leave it for the plugin, and wait until that has given it to the session."""
         if message.when == "after_turn" and recipient.status not in (None, "idle"):
             return MessageHandover("untouched", "plugin", TURN_RUNS)
@@ -65,7 +69,7 @@ class OpencodeSteering:
         if known.status in ("delivered", "seen"):
             return MessageHandover("accepted", "plugin")
         told: Object = {"text": message.text, "tail": digest(message.id)[:_TAIL]}
-        stage = await self._leave(recipient, letter_name(message.id), told)
+        stage = await self._leave(recipient, letter_name(message.id), told, note)
         match stage:
             case None:
                 return MessageHandover("untouched", "plugin", _GONE)
@@ -93,13 +97,16 @@ class OpencodeSteering:
             return InterruptAttempt(False, _GONE)
         return InterruptAttempt(stage == "given", None if stage == "given" else "It refused.")
 
-    async def _leave(self, recipient: Recipient, name: str, told: Object) -> str | None:
+    async def _leave(
+        self, recipient: Recipient, name: str, told: Object, note: Note = unnoted
+    ) -> str | None:
         """Leave a file, and return its last stage; None if the plugin didn't take it."""
         box = await asyncio.to_thread(self._box, recipient)
         if box is None:
             return None
         letter = {**told, "sessionID": recipient.session_id, "folder": recipient.folder}
         try:
+            await asyncio.to_thread(note)
             await asyncio.to_thread(box.put, name, dump_json(letter))
         except OSError:
             return None
