@@ -80,3 +80,11 @@ def test_what_is_wrong(command: CallboardCommand, plate: Plate):
         "since: use session, turn"
         in command.here("changes", plate.plate_id, "--since=today", code=2).err
     )
+
+
+def test_syntax_colors(command: CallboardCommand, plate: Plate, repository: TestRepository):
+    repository.write("a.py", "def look():\n")
+    arguments = ("changes", plate.plate_id, "--file=a.py")
+    assert "+def look():\n" in command.here(*arguments).out
+    colors = command.here(*arguments, FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="")
+    assert "\x1b[35mdef\x1b[0m" in colors.out

@@ -295,6 +295,34 @@ class TestServer:
                         break
             assert ("secret reply" in streamed) is is_told
 
+    @pytest.mark.parametrize(("scope", "is_told"), [("read", False), ("operate", True)])
+    async def test_what_hooks_report(self, server: str, scope: Scope, is_told: bool):
+        session = short_id(16)
+        about = {"session_id": session, "cwd": PROJECT, "tool_name": "Bash"}
+        call = {**about, "tool_input": {"command": "cat notes"}, "tool_use_id": "t1"}
+        long = f"{'Done. ' * 100}The secret reply."
+        async with Client(server, TOKEN) as client:
+            token = (await client.tokens.create(f"{scope}-{session}", scope=scope)).secret
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with httpx.AsyncClient(base_url=server, headers=headers) as http:
+            for hook, more in (
+                ("PreToolUse", call),
+                ("PostToolUse", {**call, "tool_response": {"stdout": "The secret reply."}}),
+                ("PostToolUseFailure", {**call, "error": "The secret reply."}),
+                ("Stop", {**about, "last_assistant_message": long}),
+                ("OfANewerVersion", {**about, "words": "The secret reply."}),
+            ):
+                await http.post("/hooks/claude", json={**more, "hook_event_name": hook})
+            plates = (await http.get("/plates")).json()["plates"]
+            plate = next(one["plateId"] for one in plates if one["sessionId"] == session)
+            http.headers["Authorization"] = f"Bearer {token}"
+            events = (await http.get(f"/plates/{plate}/events")).json()["events"]
+            as_session = await http.get(f"/sessions/{plate}/events")
+        assert ("secret reply" in json.dumps(events)) is is_told
+        assert is_told or "secret reply" not in as_session.text
+        assert events[0]["payload"]["raw"]["tool_input"] == {"command": "cat notes"}
+        assert {"tool_call", "stop"} <= {one["_tag"] for one in events}
+
     async def test_who_read_it_is_on_record(
         self, server: str, server_folder: Path, transcript: ClaudeTranscript
     ):

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, describe as group, it } from 'vitest'
 import { askOf } from '../src/asks/ask'
 import { blocksOf } from '../src/asks/blocks'
@@ -260,6 +261,20 @@ group('a plan', () => {
 })
 
 group('what happened to a plate', () => {
+  it('has words for every event of a plate', () => {
+    const names = ['plates', 'messages', 'usage', 'names'].flatMap((module) => {
+      const source = readFileSync(`${import.meta.dirname}/../../src/callboard/events/${module}.py`)
+      return [...source.toString().matchAll(/EventName\(\s*"([a-z_:]+)"/g)].map((found) => found[1])
+    })
+    expect(names).toContain('message_queued')
+    const own = names.filter((name) => !/^(host_|budget_)/.test(name ?? ''))
+    const untold = own.filter((name) => {
+      const [event] = eventsOf([name ?? '', {}])
+      return event && describePlate(event).tone === 'unknown'
+    })
+    expect(untold).toEqual([])
+  })
+
   it('is told in words', () => {
     const told = (name: string, payload: Record<string, unknown>) => {
       const [event] = eventsOf([name, payload])
@@ -273,6 +288,12 @@ group('what happened to a plate', () => {
       title: 'Using Bash',
       detail: 'ls',
     })
+    expect(told('message_queued', { by: 'ann', text: 'Stop.', when: 'after_turn' })).toEqual({
+      tone: 'person',
+      title: 'Message queued by ann for after the turn',
+      detail: 'Stop.',
+    })
+    expect(told('message_lost', { reason: 'It ended.' })).toMatchObject({ detail: 'It ended.' })
     expect(told('stop', { message: 'All done.' })).toMatchObject({ title: 'Done' })
     expect(told('permission_resolved', {})).toMatchObject({ title: 'Dialog closed' })
     expect(told('permission_resolved', { handed: true }).title).toBe('Answer sent to the agent')

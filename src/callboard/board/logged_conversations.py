@@ -14,7 +14,6 @@ from callboard.board.plate_store import Recent
 from callboard.board.usage_totals import HourTokens, SessionTokens
 from callboard.clock import Clock
 from callboard.errors import NotFound, TranscriptUnreadable
-from callboard.events import messages
 from callboard.events.envelope import Event
 from callboard.events.json_values import Object, as_object
 from callboard.log.protocol import EventLog, Portion
@@ -24,7 +23,6 @@ from callboard.vendors.acp.conversation import (
     PlacedItem,
     begins_turn,
     continues,
-    is_said,
     usages,
 )
 from callboard.vendors.conversation import (
@@ -292,22 +290,6 @@ def _fitting(items: Sequence[ConversationItem]) -> list[ConversationItem]:
 def _payload(event: Event) -> Object:
     """What an agent's process reported; empty if this is about something else."""
     return as_object(event.payload.get("raw"))
-
-
-def without_conversation(event: Event) -> Event:
-    """The event without what only those who may read conversations see.
-
-    That is what an agent's process reported, and the text of a message to an agent. Of a report
-    that was too large to be kept, only its start is known, which doesn't say whose it is.
-    """
-    if event.name in messages.ALL:
-        has_text = "text" in event.payload
-        return event._replace(payload={**event.payload, "text": ""}) if has_text else event
-    payload = _payload(event)
-    if payload.get("truncated") is not True and not is_said(payload):
-        return event
-    kept = {key: value for key, value in event.payload.items() if key != "raw"}
-    return event._replace(payload=kept)
 
 
 def _position(cursor: str) -> int:

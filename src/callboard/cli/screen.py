@@ -29,6 +29,10 @@ STYLES = {
     "name": "bold",
     "command": "cyan",
     "faint": "dim",
+    "keyword": "magenta",
+    "string": "cyan",
+    "comment": "dim italic",
+    "literal": "blue",
     "qr": "bright_white on black",
 }
 """Meanings, with their styles."""

@@ -40,16 +40,25 @@ class KnownItems:
         self.items: list[ConversationItem] = []
         self.before: str | None = None
         self.after: str | None = None
+        self._cursors: dict[str, str] = {}
+
+    def cursor_of(self, item_id: str) -> str | None:
+        """Where an item is, for reading all of it: `after` of the page that it came with."""
+        return self._cursors.get(item_id, self.after)
 
     def add(self, page: ConversationPage) -> None:
         """Add what follows, or the end; a page of a rewritten transcript replaces everything."""
         if page.restarted or self.after is None:
             self.items, self.before = [], page.before
+            self._cursors.clear()
+        self._cursors |= dict.fromkeys((item.id for item in page.items), page.after)
         self.items = _shown([*self.items, *page.items])
         self.after = page.after
 
     def add_before(self, page: ConversationPage) -> None:
         """Add what is before it."""
+        for item in page.items:
+            self._cursors.setdefault(item.id, page.after)
         self.items = _shown([*page.items, *self.items])
         self.before = page.before
 

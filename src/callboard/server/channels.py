@@ -5,7 +5,7 @@ from bisect import bisect_right, insort
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from callboard.board.logged_conversations import without_conversation
+from callboard.board.unsaid_events import without_conversation
 from callboard.drivers.execution import with_final_state
 from callboard.engine.loading import view_at
 from callboard.events import names

@@ -180,11 +180,11 @@ class ConversationScreen(ModalScreen[None]):
 
     async def _all_of(self, item: ConversationItem) -> ConversationItem:
         """Get all of a message of which only the start is here."""
-        after = self._known.after
-        if not item.cut or after is None:
+        cursor = self._known.cursor_of(item.id)
+        if not item.cut or cursor is None:
             return item
         found = await self._source.conversation_item(
-            self._plate.plate_id, item.id, after, subagent=self._subagent
+            self._plate.plate_id, item.id, cursor, subagent=self._subagent
         )
         self._known.items = [found if one.id == found.id else one for one in self._known.items]
         self._show_items()

@@ -1,6 +1,6 @@
 """A file's diff in the terminal: line by line, with one line selected for a comment."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final, NamedTuple
 
 from rich.cells import cell_len
@@ -13,8 +13,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from callboard.display.lines import Look, one_line, visible
+from callboard.display.syntax import Piece, sliced
 from callboard.tui.text import broken
 from callboard.worktree.changes import DiffHunk, DiffLine, FileChanges, LineKind
+from callboard.worktree.colors import colored_diff
 from callboard.worktree.summaries import why_no_lines
 
 _SIGNS: Final[dict[LineKind, tuple[str, Look]]] = {
@@ -23,22 +25,26 @@ _SIGNS: Final[dict[LineKind, tuple[str, Look]]] = {
     "removed": ("-", "removed"),
 }
 _LOOKS: Final = "plain faint heading added removed number notice cursor"
-_TAB: Final = 4
+_COLORS: Final = "keyword string comment literal name"
 
 
 class _Row(NamedTuple):
-    """A line on the screen; line: which of the diff it belongs to."""
+    """A line on the screen; line: which of the diff it belongs to. pieces: `text` in colors."""
 
     text: str
     look: Look
     lead: str = ""
     line: DiffLine | None = None
+    pieces: Sequence[Piece] = ()
 
 
 class DiffView(ScrollView, can_focus=True):
     """The diff of one file. Comments are below their lines."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"talk--{look}" for look in _LOOKS.split()}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        *(f"talk--{look}" for look in _LOOKS.split()),
+        *(f"code--{kind}" for kind in _COLORS.split()),
+    }
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False),
@@ -52,6 +58,7 @@ class DiffView(ScrollView, can_focus=True):
     def __init__(self, id: str) -> None:
         super().__init__(id=id)
         self._diff: FileChanges | None = None
+        self._pieces: list[list[list[Piece]]] = []
         self._notes: dict[tuple[str, int], list[str]] = {}
         self._rows: list[_Row] = []
         self._at = 0
@@ -64,6 +71,8 @@ class DiffView(ScrollView, can_focus=True):
     def show(self, diff: FileChanges | None, notes: dict[tuple[str, int], list[str]]) -> None:
         """Show a diff; notes: comments by side and line. The same file keeps its place."""
         is_same = diff is not None and self._diff is not None and _path(diff) == _path(self._diff)
+        if diff != self._diff:
+            self._pieces = [] if diff is None else colored_diff(diff)
         self._diff, self._notes = diff, notes
         if not is_same:
             self._at = 0
@@ -93,24 +102,26 @@ class DiffView(ScrollView, can_focus=True):
         yield _Row(one_line(_path(diff)), "heading")
         if not diff.hunks:
             yield _Row(why_no_lines(diff.file), "faint")
-        for hunk in diff.hunks:
-            yield from self._hunk(hunk, width)
+        for hunk, pieces in zip(diff.hunks, self._pieces, strict=True):
+            yield from self._hunk(hunk, pieces, width)
         if diff.cut:
             yield _Row("… The rest of the diff is left out.", "notice")
 
-    def _hunk(self, hunk: DiffHunk, width: int) -> Iterator[_Row]:
+    def _hunk(
+        self, hunk: DiffHunk, colored: Sequence[Sequence[Piece]], width: int
+    ) -> Iterator[_Row]:
         at = f"@@ -{hunk.old_start} +{hunk.new_start} @@ {one_line(hunk.heading)}"
         yield _Row(at.rstrip(), "number")
         digits = len(str(max((one.new or one.old or 0 for one in hunk.lines), default=0)))
-        for line in hunk.lines:
+        for line, pieces in zip(hunk.lines, colored, strict=True):
             sign, look = _SIGNS[line.kind]
             lead = f"{line.new or line.old or 0:>{digits}} {sign}"
-            text = visible(line.text.expandtabs(_TAB), keep="")
-            pieces = list(broken(text, max(8, width - 2 - cell_len(lead))))
-            yield _Row(pieces[0], look, lead, line)
-            yield from (_Row(piece, look, " " * cell_len(lead), line) for piece in pieces[1:])
+            for part in parts(pieces, max(8, width - 2 - cell_len(lead))):
+                text = "".join(piece.text for piece in part)
+                yield _Row(text, look, lead, line, part)
+                lead = " " * cell_len(lead)
             if line.no_newline:
-                yield _Row("No line break at the end of the file", "faint", " " * cell_len(lead))
+                yield _Row("No line break at the end of the file", "faint", lead)
             for note in self._notes.get(place_of(line), ()):
                 yield from (_Row(piece, "notice", "  ▎") for piece in _wrapped(note, width))
 
@@ -172,7 +183,10 @@ class DiffView(ScrollView, can_focus=True):
         segments = [
             Segment("▌" if is_selected else " ", self._look("number")),
             Segment(row.lead, self._look("faint" if row.look == "plain" else row.look)),
-            Segment(row.text, self._look(row.look)),
+            *(
+                Segment(text, self._color(kind, row.look))
+                for text, kind in row.pieces or [Piece(row.text)]
+            ),
         ]
         strip = Strip(segments).adjust_cell_length(width, self.rich_style)
         if not (is_selected and self.has_focus):
@@ -180,6 +194,11 @@ class DiffView(ScrollView, can_focus=True):
         cursor = self.get_component_rich_style("talk--cursor", partial=True)
         return Strip(
             [Segment(text, (style or Style()) + cursor) for text, style, _ in strip], width
+        )
+
+    def _color(self, kind: str, look: str) -> Style:
+        return (
+            self._look(look) if kind == "plain" else self.get_component_rich_style(f"code--{kind}")
         )
 
     def _look(self, look: str) -> Style:
@@ -194,6 +213,15 @@ def place_of(line: DiffLine) -> tuple[str, int]:
 def _path(diff: FileChanges) -> str:
     old = f"{diff.file.old_path} → " if diff.file.old_path is not None else ""
     return old + diff.file.path
+
+
+def parts(pieces: Sequence[Piece], width: int) -> Iterator[list[Piece]]:
+    """A line in parts of at most this many cells, without the spaces at breaks."""
+    text, at = "".join(piece.text for piece in pieces), 0
+    for part in broken(text, width):
+        at = text.index(part, at)
+        yield sliced(pieces, at, at + len(part))
+        at += len(part)
 
 
 def _wrapped(text: str, width: int) -> Iterator[str]:

@@ -17,6 +17,8 @@ _COLOURS: Final = {
     "faint": ("#79828c", "#68717b", "#8a8a8a"),
     "cursor": ("#273040", "#dfe7f1", "#3a3a3a"),
     "rule": ("#2b323a", "#d9d9d4", "#3a3a3a"),
+    "keyword": ("#b49be0", "#6f42a8", "#ffffff"),
+    "string": ("#d3a574", "#7a4f12", "#d0d0d0"),
     "described": ("#9aa3ad", "#4c555f", "#a8a8a8"),
 }
 """Meanings, with their colors in each theme."""
@@ -42,6 +44,8 @@ def _theme(at: int, name: str) -> Theme:
             "needs": colour["warning"],
             "cursor": colour["cursor"],
             "rule": colour["rule"],
+            "keyword": colour["keyword"],
+            "string": colour["string"],
             "footer-background": colour["panel"],
             "footer-key-foreground": colour["primary"],
             "footer-description-foreground": colour["described"],

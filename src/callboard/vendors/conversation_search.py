@@ -20,11 +20,15 @@ class Needle:
             raise ValidationError(f"text: Search for 1 to {_LONGEST} characters.")
         self._text = text.lower()
         is_plain = text.isascii() and text.isprintable() and not set(text) & set('"\\/')
-        self._raw = self._text.encode() if is_plain else None
+        # Records may have the words of a command apart.
+        self._words = self._text.encode().split() if is_plain else None
 
     def may_be_in(self, record: bytes) -> bool:
         """Whether a record in JSON can contain the text; fast, because nothing is parsed."""
-        if self._raw is None or self._raw in record.lower():
+        if self._words is None:
+            return True
+        lower = record.lower()
+        if any(one in lower for one in self._words):
             return True
         # Some letters outside of ASCII are ASCII in lower case.
         return not record.isascii() or b"\\u" in record

@@ -2,8 +2,9 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Final
 
 from callboard.worktree.candidates import Candidate, blob_name, candidates
@@ -56,6 +57,7 @@ class Comparison:
     def __init__(self, bench: Workbench, tree: str | None) -> None:
         self._bench = bench
         self._root = bench.repository.root
+        self._numbers = count()
         base = ["--reset", tree] if tree is not None else ["--empty"]
         # What is the same in both keeps what is known about the file, so it isn't read.
         self._all = bench.copied_index("all")
@@ -74,18 +76,16 @@ class Comparison:
 
     def diff(self, paths: Sequence[bytes]) -> ParsedDiff:
         """The changed lines of one file. paths: where it is, and where it was."""
-        return self._diff(paths, 3, LARGEST_DIFF)
-
-    def whole(self, paths: Sequence[bytes]) -> ParsedDiff:
-        """All lines of one file, as far as it is not larger than what is compared."""
-        return self._diff(paths, _WHOLE, _MOST_PRINTED * 2)
-
-    def _diff(self, paths: Sequence[bytes], context: int, largest: int) -> ParsedDiff:
         git = self._index_of(self._choose(paths).compared)
-        printed = git.output(
-            *_COMPARE, "-p", "-M", f"-U{context}", "--no-color", "--", *paths, most=_MOST_PRINTED
-        )
-        return parsed(printed, largest, whole=len(printed) < _MOST_PRINTED)
+        return _printed(git, paths, 3, LARGEST_DIFF)
+
+    def wholes(self, paths: Sequence[bytes]) -> Callable[[Sequence[bytes]], ParsedDiff]:
+        """Reads all lines of a file, as far as it is not larger than what is compared.
+
+        paths: of all these files. What is returned takes the paths of one of them.
+        """
+        git = self._index_of(self._choose(paths).compared, f"whole-{next(self._numbers)}")
+        return lambda one: _printed(git, one, _WHOLE, _MOST_PRINTED * 2)
 
     # ------------------------------------------------------------------ which paths
 
@@ -114,9 +114,9 @@ class Comparison:
         sha256 = self._bench.repository.sha256
         return one.stub is not None and one.blob == blob_name(one.stub.encode(), sha256=sha256)
 
-    def _index_of(self, compared: Sequence[Candidate]) -> Git:
+    def _index_of(self, compared: Sequence[Candidate], name: str = "compared") -> Git:
         """git with an index that has only these, so that it looks at nothing else."""
-        git = self._bench.on_index("compared")
+        git = self._bench.on_index(name)
         git.output("read-tree", "--empty")
         known = [(one.mode, one.blob, one.path) for one in compared if one.mode != NO_FILE]
         git.output("update-index", "-z", "--index-info", given=index_entries(known))
@@ -173,6 +173,13 @@ def _replaced(compared: Sequence[Candidate]) -> set[bytes]:
 def _folders(path: bytes) -> Iterator[bytes]:
     while path := path.rpartition(b"/")[0]:
         yield path
+
+
+def _printed(git: Git, paths: Sequence[bytes], context: int, largest: int) -> ParsedDiff:
+    printed = git.output(
+        *_COMPARE, "-p", "-M", f"-U{context}", "--no-color", "--", *paths, most=_MOST_PRINTED
+    )
+    return parsed(printed, largest, whole=len(printed) < _MOST_PRINTED)
 
 
 def _compared(git: Git) -> tuple[list[RawChange], dict[bytes, LineCount]]:

@@ -6,26 +6,22 @@ another repository.
 
 import os
 import re
-import signal
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import IO, Final
 
 from callboard.errors import ValidationError, WorktreeUnreadable
-from callboard.systems.current import system
+from callboard.worktree.limited_process import limited
 
 _PART: Final = 65_536
 _LONGEST_RECORD: Final = 65_536
 _LONGEST_ERROR: Final = 4096
 _LARGEST_OUTPUT: Final = 1_048_576
 _LONGEST_PATH: Final = 4096
-_MOST_DATA: Final = 1024 * 1_048_576
-"""Bytes that git may use, besides files that it maps: a repository may link to what never ends."""
 _ESCAPED: Final = re.compile(rb"\\x([0-9a-f]{2})")
 _KEPT: Final = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
 _ALWAYS: Final[Mapping[str, str]] = {
@@ -103,31 +99,16 @@ class Git:
         with tempfile.TemporaryFile() as told, tempfile.TemporaryFile() as errors:
             told.write(given)
             told.seek(0)
-            try:
-                process = subprocess.Popen(
-                    command,
-                    cwd=self.folder,
-                    env=self._whole_environment(),
-                    stdin=told,
-                    stdout=subprocess.PIPE,
-                    stderr=errors,
-                    start_new_session=True,
-                    umask=0o077,
-                )
-            except OSError as error:
-                raise _not_started(error, self.folder) from error
-            system.limit_data(process.pid, _MOST_DATA)
-            timer = threading.Timer(self.deadline.left, _kill, [process])
-            timer.daemon = True
-            timer.start()
-            try:
-                yield _Run(process, errors, self.deadline, self.folder)
-            finally:
-                timer.cancel()
-                _kill(process)
-                process.wait()
-                if process.stdout is not None:
-                    process.stdout.close()
+            folder, environment = self.folder, self._whole_environment()
+            running = limited(
+                command, folder, environment, self.deadline.left, given=told, errors=errors
+            )
+            with ExitStack() as stack:
+                try:
+                    process = stack.enter_context(running)
+                except OSError as error:
+                    raise _not_started(error, folder) from error
+                yield _Run(process, errors, self.deadline, folder)
 
     def _whole_environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
@@ -191,16 +172,6 @@ def paths_shown_as(text: str) -> list[bytes]:
     plain = text.encode("utf-8", "replace")
     escaped = _ESCAPED.sub(lambda found: bytes([int(found[1], 16)]), plain)
     return [plain] if escaped == plain else [plain, escaped]
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is not None:
-        return
-    with suppress(OSError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
 
 
 def _not_started(error: OSError, folder: str) -> WorktreeUnreadable:

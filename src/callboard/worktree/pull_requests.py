@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -16,6 +15,7 @@ from typing import Final, Literal
 from callboard.display.lines import one_line
 from callboard.events.json_values import Object, as_list, as_object, as_text, as_whole, objects
 from callboard.worktree.changes import CheckRun, CheckState, PullRequest
+from callboard.worktree.limited_process import limited
 
 FRESH_MS: Final = 60_000
 """For how long it is not read again."""
@@ -66,7 +66,7 @@ class PullRequests:
     def _read(self, root: str, branch: str) -> None:
         found: PullRequest | None = None
         try:
-            with suppress(OSError, ValueError, RecursionError, subprocess.SubprocessError):
+            with suppress(OSError, ValueError, RecursionError):
                 printed = _asked(root, branch)
                 found = read_pull_request(as_object(json.loads(printed)), self._now_ms())
         finally:
@@ -137,17 +137,12 @@ def _asked(root: str, branch: str) -> bytes:
     for number, (name, value) in enumerate(_SETTINGS):
         settings |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     quiet = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
-    done = subprocess.run(
-        ["gh", "pr", "view", "--json", _FIELDS, "--", branch],
-        cwd=root,
-        env={**kept, **settings, **quiet},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        timeout=_TIME_LIMIT,
-        check=True,
-        start_new_session=True,
-    )
-    if len(done.stdout) > _LARGEST:
-        raise ValueError("gh printed too much")
-    return done.stdout
+    command = ["gh", "pr", "view", "--json", _FIELDS, "--", branch]
+    with limited(command, root, {**kept, **settings, **quiet}, _TIME_LIMIT) as process:
+        assert process.stdout is not None
+        printed = process.stdout.read(_LARGEST + 1)
+        if len(printed) > _LARGEST:
+            raise ValueError("gh printed too much")
+        if process.wait():
+            raise ValueError("gh failed")
+    return printed

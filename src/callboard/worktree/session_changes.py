@@ -1,9 +1,8 @@
 """What a session changed in its working tree: the list, one file, and comments on lines."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Final
 
 from callboard.errors import NotFound, ValidationError, WorktreeUnreadable
@@ -19,7 +18,8 @@ from callboard.worktree.changes import (
     TurnMark,
     WorktreeChanges,
 )
-from callboard.worktree.comments import CommentedFile, message_of
+from callboard.worktree.commented_lines import commented_lines
+from callboard.worktree.comments import message_of
 from callboard.worktree.comparison import Comparison
 from callboard.worktree.git import Deadline, paths_shown_as
 from callboard.worktree.pull_requests import PullRequests
@@ -115,12 +115,8 @@ class SessionChanges:
 
     def comments(self, request: ChangesRequest, comments: Sequence[LineComment]) -> CommentMessage:
         """Comments on lines as one message. Those whose line has changed since are marked."""
-        removed = {one.path for one in comments if one.side == "old"}
         with self._reading(request) as read:
-            olds = _OldPaths(read.comparison)
-            return message_of(
-                comments, lambda path: _commented(read, path, olds if path in removed else None)
-            )
+            return message_of(comments, commented_lines(read.comparison, comments))
 
     # ------------------------------------------------------------------ reading
 
@@ -235,37 +231,3 @@ def _distance(bench: Workbench, head: CheckedOut) -> tuple[int, int]:
     span = f"{head.commit}...{head.upstream_commit}"
     told = (bench.git.line("rev-list", "--left-right", "--count", span, "--") or "").split()
     return (int(told[0]), int(told[1])) if len(told) == 2 else (0, 0)
-
-
-class _OldPaths:
-    """Where renamed files were, which only a comparison of all files says."""
-
-    def __init__(self, comparison: Comparison) -> None:
-        self._comparison = comparison
-
-    def of(self, path: str) -> Sequence[bytes]:
-        """Where this file was; nothing if it was not renamed."""
-        old_path = self._known.get(path)
-        return [] if old_path is None else paths_shown_as(old_path)
-
-    @cached_property
-    def _known(self) -> Mapping[str, str | None]:
-        return {one.path: one.old_path for one in self._comparison.files().files}
-
-
-def _commented(read: _Reading, path: str, olds: _OldPaths | None) -> CommentedFile:
-    """The lines of a file on both sides; none if it differs no longer.
-
-    olds: given if lines that were removed matter.
-    """
-    paths = paths_shown_as(path)
-    found = [one for one in read.comparison.files(paths).files if one.path == path]
-    if not found or found[0].too_large or found[0].lfs:
-        return CommentedFile({}, {})
-    if olds is not None and found[0].status == "added":
-        paths += olds.of(path)
-    lines = [line for hunk in read.comparison.whole(paths).hunks for line in hunk.lines]
-    return CommentedFile(
-        {line.old: line.text for line in lines if line.old is not None},
-        {line.new: line.text for line in lines if line.new is not None},
-    )

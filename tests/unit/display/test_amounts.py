@@ -52,3 +52,13 @@ def test_what_a_transcript_has_apart_belongs_to_the_message_before_it():
     shown = known.items[-1]
     assert item_lines(shown, full=True)[-1].text == "gpt · 5 in, 3 out · $0.50"
     assert len(item_lines(shown)) == 1
+
+
+def test_an_item_is_read_from_the_page_that_it_came_with():
+    known = KnownItems()
+    known.add(ConversationPage([item("c", "reply")], "2", "3"))
+    known.add_before(ConversationPage([item("b", "reply"), item("c", "reply")], "1", "2"))
+    known.add(ConversationPage([item("d", "reply")], "3", "4"))
+    assert [known.cursor_of(id) for id in "bcdx"] == ["2", "3", "4", "4"]
+    known.add(ConversationPage([item("e", "reply")], None, "9", restarted=True))
+    assert [known.cursor_of(id) for id in "be"] == ["9", "9"]

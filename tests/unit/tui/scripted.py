@@ -170,6 +170,7 @@ class ScriptedSource(Source):
         sessions: Sequence[SessionInfo] = (),
     ) -> None:
         self.on_board = {one.plate_id: one for one in plates}
+        self.cursors: list[str] = []
         self.questions = {one.id: one for one in questions}
         self.sessions = list(sessions)
         self.unread = NO_BACKLOG
@@ -255,6 +256,7 @@ class ScriptedSource(Source):
     async def conversation_item(
         self, plate_id: str, item_id: str, cursor: str, *, subagent: str | None = None
     ) -> ConversationItem:
+        self.cursors.append(cursor)
         return self._told(plate_id, subagent).whole[item_id]
 
     async def before(self, question: Interaction) -> list[ConversationItem]:

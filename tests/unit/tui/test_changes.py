@@ -9,9 +9,10 @@ from tests.unit.tui.scripted import ScriptedSource, ago, plate
 from tests.unit.tui.stage import Stage, staged
 from textual.widgets import TextArea
 
+from callboard.display.syntax import Piece
 from callboard.events.moments import to_ms
 from callboard.tui.changes import ChangesScreen
-from callboard.tui.diff_view import DiffView
+from callboard.tui.diff_view import DiffView, parts
 from callboard.tui.messages import MessagesScreen
 from callboard.worktree.changes import (
     ChangedFile,
@@ -24,6 +25,7 @@ from callboard.worktree.changes import (
     WorktreeChanges,
 )
 
+KINDS = ("keyword", "string", "comment", "literal", "name")
 AT = to_ms(ago(minutes=5))
 SESSION = ComparedTo("session", "s1", AT)
 
@@ -221,3 +223,27 @@ async def test_a_long_diff_is_scrolled_through(tmp_path: Path):
         line = stage.app.screen.query_one(DiffView).selected
         assert line is not None
         assert line.new == 1
+
+
+async def test_diffs_have_syntax_colors(tmp_path: Path):
+    async with staged(source(), tmp_path) as stage:
+        await opened(stage)
+        await stage.press("enter")
+        await stage.until(lambda: "return sum(cart)" in stage.text)
+        view = stage.app.screen.query_one(DiffView)
+        rows = [view.render_line(y) for y in range(view.size.height)]
+        kinds = {view.get_component_rich_style(f"code--{kind}"): kind for kind in KINDS}
+        found = {
+            (text, kinds[style])
+            for row in rows
+            for text, style, _ in row
+            if style is not None and style in kinds
+        }
+    assert ("return", "keyword") in found
+    assert ("# src/app.py", "comment") in found
+
+
+def test_a_long_colored_line_keeps_all_its_words():
+    pieces = [Piece("return", "keyword"), Piece(" "), Piece("x" * 9), Piece(" # why", "comment")]
+    found = [[piece.text for piece in part] for part in parts(pieces, 8)]
+    assert found == [["return"], ["x" * 8], ["x", " # why"]]

@@ -182,6 +182,21 @@ async def test_a_message_that_is_cut(tmp_path: Path):
         await stage.until(lambda: "All of it." in stage.text)
 
 
+async def test_an_earlier_message_is_read_from_where_it_is(tmp_path: Path):
+    whole = reply("r0", "All of it.")
+    later = [prompt(f"p{at}", "More.") for at in range(250)]
+    told = source([replace(whole, text="All", cut=True), *later])
+    told.conversations["shop", None].whole["r0"] = whole
+    async with staged(told, tmp_path) as stage:
+        await opened(stage)
+        while "earlier messages" in stage.text:
+            await stage.press("g")
+        await stage.press("g", "enter")
+        await stage.until(lambda: "All of it." in stage.text)
+    [cursor] = told.cursors
+    assert int(cursor) < len(later)
+
+
 async def test_copy(tmp_path: Path):
     async with staged(source(), tmp_path) as stage:
         await opened(stage)

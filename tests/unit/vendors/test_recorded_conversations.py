@@ -1,5 +1,8 @@
 """Conversations that the real clients recorded: every step, with what people want to see of it."""
 
+import json
+from pathlib import Path
+
 import pytest
 from tests.unit.vendors.recordings import PAYLOADS
 
@@ -121,3 +124,16 @@ def test_a_subagent_of_claude():
 def test_calls_of_codex_that_the_client_does_not_know():
     unknown = [run for run in runs(items("codex")) if run.name == "apply_patch"]
     assert [(run.status, run.edits[0].path) for run in unknown] == [("failed", "a.txt")]
+
+
+@pytest.mark.parametrize("sought", ["git status", "status --short", "GIT STATUS --SHORT"])
+def test_a_command_of_codex_that_is_given_word_by_word_is_found(tmp_path: Path, sought: str):
+    action = {"type": "exec", "command": ["git", "status", "--short"]}
+    call = {"type": "local_shell_call", "call_id": "c1", "action": action}
+    said = {"type": "message", "role": "assistant", "content": []}
+    file = tmp_path / "rollout.jsonl"
+    lines = [json.dumps({"type": "response_item", "payload": one}) for one in (call, said)]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    reader = conversation_reader("codex", ConversationPlace("s", str(file), "/project"))
+    assert [one.id for one in reader.search(sought, Window()).found] == ["c1"]
+    assert not reader.search("git log", Window()).found

@@ -5,11 +5,13 @@ import os
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.repositories import TestRepository, new_repository
 
+from callboard.worktree import pull_requests
 from callboard.worktree.changes import PullRequest
 from callboard.worktree.pull_requests import FRESH_MS, PullRequests, read_pull_request
 from callboard.worktree.session_changes import SessionChanges
@@ -136,3 +138,26 @@ def test_anything_that_gh_prints_is_read(told: dict[str, Any]):
     found = read_pull_request(told, 5)
     if found is not None:
         assert PullRequest.from_wire(found.to_wire()) == found
+
+
+def test_gh_that_never_stops_printing_is_ended(
+    repository: TestRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    scripted_gh(tmp_path / "bin", f"echo $$ > {tmp_path}/pid; exec yes", monkeypatch)
+    known = PullRequests(lambda: 1000)
+    assert known.of(str(repository.root), "main") is None
+    known.wait()
+    assert not psutil.pid_exists(int((tmp_path / "pid").read_text()))
+
+
+def test_what_gh_has_started_ends_with_it(
+    repository: TestRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    # The child keeps the output open, although gh itself has ended.
+    monkeypatch.setattr(pull_requests, "_TIME_LIMIT", 0.5)
+    scripted_gh(tmp_path / "bin", f"sleep 3600 & echo $! > {tmp_path}/pid", monkeypatch)
+    known = PullRequests(lambda: 1000)
+    assert known.of(str(repository.root), "main") is None
+    known.wait()
+    child = int((tmp_path / "pid").read_text())
+    assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE

@@ -1,13 +1,15 @@
 """What changed since a session or a turn started, in real repositories."""
 
 import os
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.repositories import TestRepository, contents, new_repository
 
 from callboard.errors import NotFound, ValidationError, WorktreeUnreadable
-from callboard.worktree import snapshots
+from callboard.worktree import comparison, snapshots
 from callboard.worktree.changes import LineComment
 from callboard.worktree.snapshots import TurnStart
 
@@ -249,6 +251,58 @@ def test_comments_on_a_file_that_was_put_back_are_outdated(repository: TestRepos
     assert found.comments[0].outdated
     assert "\x1b" not in found.text
     assert "\u202e" not in found.text
+
+
+def test_comments_in_many_files_take_few_commands_each(
+    repository: TestRepository, monkeypatch: pytest.MonkeyPatch
+):
+    repository.start()
+    for number in range(40):
+        repository.write(f"file-{number}", f"a\nline {number}\n")
+    given = [LineComment(f"file-{at}", "new", 2, "Why?", f"line {at}") for at in range(40)]
+    commands = list[object]()
+    start = subprocess.Popen
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        commands.append(arguments)
+        return start(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", counted)
+    found = repository.reading().comments(repository.request(), given)
+    assert not any(one.outdated for one in found.comments)
+    assert len(commands) < 2 * len(given)
+
+
+def test_comments_on_both_names_of_a_renamed_file(repository: TestRepository):
+    lines = [f"line {number}\n" for number in range(40)]
+    repository.write("old", "".join(lines))
+    repository.commit()
+    repository.start()
+    (repository.root / "old").unlink()
+    repository.write("new", "".join(lines[:20] + lines[21:]))
+    comments = [
+        LineComment("old", "old", 3, "Why?", "line 2"),
+        LineComment("new", "old", 21, "Why?", "line 20"),
+        LineComment("new", "new", 21, "And this?", "line 21"),
+    ]
+    told = repository.reading().comments(repository.request(), comments)
+    assert [(one.line, one.outdated) for one in told.comments] == [
+        (3, False),
+        (21, False),
+        (21, False),
+    ]
+
+
+def test_files_that_are_too_large_together_are_compared_one_by_one(
+    repository: TestRepository, monkeypatch: pytest.MonkeyPatch
+):
+    repository.start()
+    for name in "abc":
+        repository.write(name, f"{name}\n" * 100)
+    monkeypatch.setattr(comparison, "MOST_BYTES", 300)
+    given = [LineComment(name, "new", 2, "Why?", name) for name in "abc"]
+    found = repository.reading().comments(repository.request(), given)
+    assert [one.outdated for one in found.comments] == [False] * 3
 
 
 # ---------------------------------------------------------------------- time

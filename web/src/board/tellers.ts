@@ -49,7 +49,30 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   hook_heard: (p) => line('state', words.hook(String(p.hook ?? ''))),
   plate_registered: () => line('plain', words.registered),
   plate_changed: (p) => line('plain', changed(p), p.by && words.by(whoDid(p))),
+  message_queued: (p) =>
+    line(
+      'person',
+      p.when === 'after_turn' ? words.queuedForLater(by(p)) : words.queued(by(p)),
+      p.text,
+    ),
+  message_changed: (p) => line('person', words.messageChanged(by(p)), p.text),
+  message_moved: (p) => line('person', words.messagesMoved(by(p))),
+  message_withdrawn: (p) => line('person', words.messageWithdrawn(by(p))),
+  message_handed: () => line('person', words.messageHanded),
+  message_returned: (p) => line('plain', words.messageReturned, p.note),
+  message_held: (p) => line('plain', words.messageHeld, p.note),
+  message_delivered: () => line('good', words.messageDelivered),
+  message_seen: () => line('good', words.messageSeen),
+  message_lost: (p) => line('bad', words.messageLost, p.reason),
+  interrupt_requested: (p) => line('person', words.interruptRequested(by(p))),
+  interrupt_answered: (p) =>
+    p.wasInterrupted ? line('plain', words.interruptSent) : line('bad', words.notInterrupted),
+  usage_counted: () => line('plain', words.usageCounted),
   plate_dismissed: (p) => line('plain', words.dismissed, p.by && words.by(whoDid(p))),
+}
+
+function by(p: Payload): string {
+  return p.by ? ` ${words.by(whoDid(p))}` : ''
 }
 
 function toolOf(p: Payload): string | null {

@@ -5,6 +5,7 @@ import { Problem } from '../parts/Problem'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import { useMayOperate } from '../server/useScope'
+import { shareOf } from './share'
 import { text } from './text'
 
 const MOST = 1_000_000
@@ -42,14 +43,14 @@ export function BudgetPanel({ budget, field }: Props) {
 function Spent({ budget }: { readonly budget: DailyBudget }) {
   const { spent, limit, daily } = budget
   if (limit === null || daily === null) return null
-  const share = Math.round((spent / limit) * 100)
+  const share = shareOf(spent, limit)
   return (
     <div className="usage__spent">
       <p>
         <strong>{text.budget.spent(dollars(spent), dollars(limit))}</strong>{' '}
         <span className="quiet">{text.budget.left(share)}</span>
       </p>
-      <div className={`usage__meter ${share >= 100 ? 'is-over' : ''}`} aria-hidden="true">
+      <div className={`usage__meter ${spent >= limit ? 'is-over' : ''}`} aria-hidden="true">
         <span style={{ width: `${Math.min(100, share)}%` }} />
       </div>
       {limit > daily && <p className="quiet">{text.budget.raised(dollars(daily))}</p>}

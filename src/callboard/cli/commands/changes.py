@@ -26,6 +26,7 @@ from callboard.worktree.changes import (
     PullRequest,
     WorktreeChanges,
 )
+from callboard.worktree.colors import colored_diff
 from callboard.worktree.summaries import (
     branch_line,
     checks_line,
@@ -155,12 +156,13 @@ def _print_diff(found: FileChanges) -> None:
     screen.line((one_line(file.path), "name"), f"  {file.status.replace('_', ' ')}")
     if not found.hunks:
         return screen.line(why_no_lines(file))
-    for hunk in found.hunks:
+    for hunk, colored in zip(found.hunks, colored_diff(found), strict=True):
         at = f"@@ -{hunk.old_start} +{hunk.new_start} @@"
         screen.line((f"{at} {one_line(hunk.heading)}".rstrip(), "command"))
-        for line in hunk.lines:
+        for line, pieces in zip(hunk.lines, colored, strict=True):
             sign, style = _SIGNS[line.kind]
-            screen.line((f"{sign}{line.text}", style))
+            told = ((text, style if kind == "plain" else kind) for text, kind in pieces)
+            screen.line((sign, style), *told)
             if line.no_newline:
                 screen.line(("\\ No line break at the end of the file", "faint"))
     if found.cut:

@@ -7,10 +7,10 @@ from fastapi import Path, Query, Request, Response
 from callboard.board.hook_backlog import HookBacklog
 from callboard.board.hosts import Host
 from callboard.board.identity import limited
-from callboard.board.logged_conversations import without_conversation
 from callboard.board.plate import Plate
 from callboard.board.program_reports import report_of
 from callboard.board.replies import EventsPage, PlateList, Recorded, Stopped
+from callboard.board.unsaid_events import without_conversation
 from callboard.errors import ValidationError
 from callboard.log.protocol import Portion
 from callboard.server import routing
@@ -61,7 +61,8 @@ async def read_plate(
 ) -> Response:
     """List what happened on a plate, with the payloads of its hooks.
 
-    What agents that speak ACP said and did is left out without the scope `operate`.
+    Without the scope `operate`, results of tools, the texts of messages and most of what agents
+    said are left out.
     """
     portion = Portion(min(limit, MOST), LARGEST)
     events = await serving.plates.events(plate_id, after or 0, portion)

@@ -133,7 +133,8 @@ async def read_everything(
 ) -> Response:
     """Stream the events of all sessions, by global sequence; by default, from now on.
 
-    What agents that speak ACP said and did is left out without the scope `operate`.
+    Without the scope `operate`, results of tools, the texts of messages and most of what agents
+    said are left out.
     """
     if after is None and returning.position is None:
         after = await serving.board.log.last_sequence()

@@ -9,6 +9,7 @@ from typing import Final
 from callboard.errors import TranscriptUnreadable
 from callboard.events.json_values import Object, as_list, as_object, as_text, as_whole, objects
 from callboard.vendors.claude.home import home
+from callboard.vendors.claude.sidechains import is_sidechain, members, started
 from callboard.vendors.claude.tool_runs import called, returned
 from callboard.vendors.conversation import (
     Author,
@@ -48,8 +49,23 @@ def conversation(place: ConversationPlace) -> LineConversation:
         return LineConversation(str(path), _main, _NOISE)
     if not _NAME.fullmatch(place.subagent):
         raise TranscriptUnreadable(f"There is no subagent {place.subagent[:80]!r}.")
+    if is_sidechain(place.subagent):
+        return _sidechain(str(path), place.subagent)
     nested = path.with_suffix("") / "subagents" / f"agent-{place.subagent}.jsonl"
     return LineConversation(str(nested), _nested, _NOISE)
+
+
+def _sidechain(path: str, subagent: str) -> LineConversation:
+    own = members(path, subagent)
+
+    def parse(record: Object, id: str) -> Sequence[ConversationItem]:
+        # What they used is counted with their session, which has all records.
+        found: Sequence[ConversationItem] = ()
+        if record.get("uuid") in own:
+            found = _nested(record, id)
+        return [replace(item, usage=None) for item in found]
+
+    return LineConversation(path, parse, _NOISE)
 
 
 def _find(place: ConversationPlace) -> Path:
@@ -61,8 +77,13 @@ def _find(place: ConversationPlace) -> Path:
 
 
 def _main(record: Object, id: str) -> Sequence[ConversationItem]:
-    # Older versions wrote what subagents do into the same file.
-    return [] if record.get("isSidechain") is True else _nested(record, id)
+    if record.get("isSidechain") is not True:
+        return _nested(record, id)
+    usage = _usage(record)  # Older versions wrote what subagents do into the same file.
+    if usage is None:
+        return []
+    id, at = word(record.get("uuid")) or id, millis(record.get("timestamp"))
+    return [ConversationItem(id, at, "usage", "model", "", usage=usage)]
 
 
 def _nested(record: Object, id: str) -> Sequence[ConversationItem]:
@@ -84,8 +105,7 @@ def _nested(record: Object, id: str) -> Sequence[ConversationItem]:
 
 def _said(record: Object, id: str) -> Iterator[ConversationItem]:
     message = as_object(record.get("message"))
-    # A fork starts with a copy of the other session, which has used these tokens.
-    usage = None if "forkedFrom" in record else _usage(message)
+    usage = _usage(record)
     is_notice = record.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>"
     for number, block in enumerate(objects(message.get("content"))):
         own_id = f"{id}:{number}" if number else id
@@ -99,12 +119,15 @@ def _said(record: Object, id: str) -> Iterator[ConversationItem]:
         elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
             use = word(block.get("id")) or own_id
             tool = called(as_text(block.get("name")), block.get("input"))
+            tool = replace(tool, subagent=started(record, block))
             yield ConversationItem(use, None, "tool", "model", "", tool, usage)
 
 
-def _usage(message: Object) -> TokenUsage | None:
+def _usage(record: Object) -> TokenUsage | None:
+    message = as_object(record.get("message"))
     told = as_object(message.get("usage"))
-    if not told or message.get("model") == "<synthetic>":
+    # A fork starts with a copy of the other session, which has used these tokens.
+    if not told or message.get("model") == "<synthetic>" or "forkedFrom" in record:
         return None
     created = as_object(told.get("cache_creation"))
     return TokenUsage(

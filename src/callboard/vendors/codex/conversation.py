@@ -13,6 +13,7 @@ from typing import Final
 
 from callboard.errors import TranscriptUnreadable
 from callboard.events.json_values import Object, as_object, as_text, as_whole, objects
+from callboard.vendors.codex.subagents import own_start
 from callboard.vendors.codex.tool_runs import called, image_in, reported, returned
 from callboard.vendors.conversation import Author, ConversationItem, ConversationPlace, TokenUsage
 from callboard.vendors.fields import word
@@ -39,10 +40,24 @@ _ADDED: Final = (
 
 
 def conversation(place: ConversationPlace) -> LineConversation:
-    """The reader of a session."""
-    if place.subagent is not None:
-        raise TranscriptUnreadable("Codex doesn't keep conversations of subagents there.")
-    return LineConversation(place.path or _find(place.session_id), _parse, _NOISE, _MODEL)
+    """The reader of a session, or of one of its subagents, which have transcripts of their own."""
+    if place.subagent is None:
+        return LineConversation(place.path or _find(place.session_id), _parse, _NOISE, _MODEL)
+    path = _beside(place, place.subagent) or _find(place.subagent)
+    start = own_start(path, place.session_id, place.subagent)
+
+    def parse(record: Object, id: str) -> Sequence[ConversationItem]:
+        return _parse(record, id) if int(id.removeprefix("@")) >= start else []
+
+    return LineConversation(path, parse, _NOISE, _MODEL)
+
+
+def _beside(place: ConversationPlace, id: str) -> str | None:
+    """The transcript of a subagent that started on the same day as its session."""
+    if place.path is None or not _SESSION.fullmatch(id):
+        return None
+    found = Path(place.path).parent.glob(f"rollout-*-{id}.jsonl")
+    return next(map(str, found), None)
 
 
 def _find(session_id: str) -> str:
@@ -81,7 +96,7 @@ def _said(payload: Object, id: str) -> Iterator[ConversationItem]:
     kind = as_text(payload.get("type"))
     own_id = word(payload.get("id")) or id
     use = word(payload.get("call_id")) or own_id
-    if kind == "message":
+    if kind in ("message", "agent_message"):
         yield from _message(payload, own_id)
     elif kind == "reasoning":
         parts = objects(payload.get("summary")) or objects(payload.get("content"))
@@ -100,6 +115,11 @@ def _said(payload: Object, id: str) -> Iterator[ConversationItem]:
 def _message(payload: Object, id: str) -> Iterator[ConversationItem]:
     blocks = objects(payload.get("content"))
     text = _text_of(blocks)
+    if payload.get("type") == "agent_message":
+        # Between agents. What an agent is told is encrypted; it is in the call that tells it.
+        if text := text.partition("\nPayload:\n")[2]:
+            yield ConversationItem(id, None, "prompt", "program", text)
+        return
     images = [image for block in blocks if (image := image_in(block)) is not None]
     if payload.get("role") == "assistant":
         if text:

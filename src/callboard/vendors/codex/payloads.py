@@ -1,6 +1,7 @@
 """Translates Codex's hooks, and the messages of its `notify` program, into the board's terms."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from callboard.events import plates
@@ -25,6 +26,9 @@ def translate(payload: Json) -> Report | None:
     if "thread-id" in told:
         return _notified(told)
     report = hooks.translated(NAME, told, _READINGS)
+    if report is not None and "agent_id" in told:
+        # They are the subagent's own, not the session's.
+        report = replace(report, transcript_path=None, model=None)
     return None if report is None else hooks.answerable(report)
 
 

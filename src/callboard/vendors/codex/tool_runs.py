@@ -15,6 +15,7 @@ _HEADERS: Final = ("Chunk ID:", "Wall time:", "Exit code:")
 _HEADER: Final = 400
 """Characters in which a result says how its command ended."""
 _BODY: Final = "\nOutput:\n"
+_AGENT: Final = re.compile(r'\{"agent_id":\s*"([0-9a-f-]{36})"')
 _REJECTED: Final = re.compile(r"rejected by (?:the )?user|(?:user|approval) (?:denied|declined)")
 _STATUSES: Final[dict[str, ToolStatus]] = {
     "completed": "done",
@@ -73,7 +74,13 @@ def returned(payload: Object) -> tuple[ToolRun, list[ItemImage]]:
     text, status = _result(text)
     if told.get("success") is False and status == "done":
         status = "failed"
-    return ToolRun("", None, None, text, status, []), images
+    return ToolRun("", None, None, text, status, [], _agent_in(text)), images
+
+
+def _agent_in(result: str) -> str | None:
+    """The subagent that a call has started, as its result names it."""
+    found = _AGENT.match(result)
+    return None if found is None else found[1]
 
 
 def _result(text: str) -> tuple[str, ToolStatus]:
@@ -107,7 +114,18 @@ def reported(item: Object) -> ToolRun | None:
         changes = as_object(item.get("changes"))
         edits = [_edit(path, as_object(one)) for path, one in changes.items()]
         return ToolRun("", None, None, None, status, edits)
-    return None
+    started = _started(item)
+    return None if started is None else ToolRun("", None, None, None, status, [], started)
+
+
+def _started(item: Object) -> str | None:
+    """The subagent that a call has started."""
+    if item.get("type") == "CollabAgentToolCall" and item.get("tool") == "spawn_agent":
+        ids = as_list(item.get("receiver_thread_ids"))
+        return word(ids[0]) if ids else None
+    # As Codex says it if agents have names.
+    is_start = item.get("type") == "SubAgentActivity" and item.get("kind") == "started"
+    return word(item.get("agent_thread_id")) if is_start else None
 
 
 def _edit(path: str, change: Object) -> FileEdit:
