@@ -7,7 +7,7 @@ file `open`, `ask` uses one that has to be permitted, and `think` waits for the 
 import json
 import threading
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -167,7 +167,8 @@ class Working:
 def _kill(pid: int) -> None:
     process = psutil.Process(pid)
     for one in (*process.children(recursive=True), process):
-        one.kill()
+        with suppress(psutil.NoSuchProcess):  # The shell's `sleep` has just ended.
+            one.kill()
 
 
 @dataclass(frozen=True)

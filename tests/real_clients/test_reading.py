@@ -5,11 +5,13 @@ from collections.abc import AsyncGenerator
 
 import pytest
 from tests.real_clients.board import Board, Wire
-from tests.real_clients.four_clients import BY_NAME, Agent, agent_on
+from tests.real_clients.four_clients import Agent, agent_on
 from tests.real_clients.home import CALLBOARD, Home
 
+SLOW_TO_START = [pytest.param(one, marks=pytest.mark.long) for one in ("gemini", "opencode")]
 
-@pytest.fixture(params=sorted(BY_NAME))
+
+@pytest.fixture(params=["claude", "codex", *SLOW_TO_START])
 async def agent(
     request: pytest.FixtureRequest, home: Home, data_board: Board
 ) -> AsyncGenerator[Agent]:
