@@ -33,9 +33,12 @@ class Gemini:
         """One prompt, one answer, every tool allowed."""
         return await self.home.run(*self.command, *options, "-p", prompt, env=self.env)
 
-    def terminal(self, *, asks: bool = False, through: tuple[str, ...] = ()) -> Terminal:
+    def terminal(
+        self, *options: str, asks: bool = False, through: tuple[str, ...] = ()
+    ) -> Terminal:
         """In a terminal, every tool allowed; asks: none is. `through` goes before it."""
-        command = [*through, *(one for one in self.command if not asks or "yolo" not in one)]
+        words = [one for one in self.command if not asks or "yolo" not in one]
+        command = [*through, *words, *options]
         return Terminal(command, self.home.project, {**self.home.env, **self.env})
 
     @property

@@ -42,9 +42,10 @@ class Opencode:
             env=OFFLINE,
         )
 
-    def terminal(self, *options: str) -> Terminal:
-        """In a terminal."""
-        return Terminal([installed("opencode"), *options], self.home.project, self.env)
+    def terminal(self, *options: str, asks: bool = False) -> Terminal:
+        """In a terminal. asks: its shell has to be permitted."""
+        env = {**self.env, **(ASKS if asks else {})}
+        return Terminal([installed("opencode"), *options], self.home.project, env)
 
     @property
     def env(self) -> dict[str, str]:
@@ -58,3 +59,4 @@ OFFLINE = {
     "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
     "OPENCODE_DISABLE_MODELS_FETCH": "1",
 }
+ASKS = {"OPENCODE_PERMISSION": json.dumps({"bash": "ask"})}

@@ -41,6 +41,15 @@ async def left_for_hooks(board: Board, plate: Wire, text: str) -> Wire:
     return await _written(board, plate, text, "left for hooks", is_left)
 
 
+async def left_or_taken(board: Board, plate: Wire, text: str) -> Wire:
+    """Wait until a message is out of the board's hands: with the client, or where hooks take it."""
+
+    def is_out(one: Wire) -> bool:
+        return one["status"] in ("handed", "delivered") or one["way"] == "hook"
+
+    return await _written(board, plate, text, "out of our hands", is_out)
+
+
 async def _written(
     board: Board, plate: Wire, text: str, how: str, fits: Callable[[Wire], bool]
 ) -> Wire:

@@ -1,120 +1,142 @@
-"""Messages to real clients, while the server or the client is killed at every step.
+"""Messages to the four real clients, while the server or the client is killed at every step.
 
-Afterwards, each message is delivered, still queued, or called lost; and never given twice.
+The judge is what the model was given. A message that is seen was given once, and one that a client
+has (`delivered`) at most once; any other was not given at all. After a crash it is still queued, or
+called lost with the reason.
 """
 
-import asyncio
-import os
-import signal
-import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 
 import pytest
-from tests.real_clients import scenes
-from tests.real_clients.board import Board
-from tests.real_clients.claude import Claude
-from tests.real_clients.contents import Contents
-from tests.real_clients.gemini import Gemini
+from tests.real_clients.background import Background, background_in
+from tests.real_clients.board import Board, Wire
+from tests.real_clients.codex import Codex
+from tests.real_clients.four_clients import BY_NAME, Agent, agent_on
 from tests.real_clients.home import Home
-from tests.real_clients.model import Model
-from tests.real_clients.patience import until
-from tests.real_clients.script import Call, Say, Script
-from tests.real_clients.steered import left_for_hooks, receipt, write
+from tests.real_clients.steered import left_or_taken, listed, receipt, write
 
-WAITS = {"command": "touch started; until [ -e open ]; do sleep 0.1; done", "description": "Wait"}
-STEPS = ["message_queued", "message_handed", "message_delivered"]
+TABLE = "Use the other table."
+ENDS = ("seen", "lost")
 
 pytestmark = pytest.mark.long
 
 
+@pytest.fixture(params=sorted(BY_NAME))
+async def agent(
+    request: pytest.FixtureRequest, home: Home, data_board: Board
+) -> AsyncGenerator[Agent]:
+    async with agent_on(data_board, home, request.param) as made:
+        yield made
+
+
 @pytest.fixture
-async def gemini(home: Home) -> AsyncGenerator[Gemini]:
-    scripts: dict[str, Script] = {
-        "again": [[Say("Hello again.")]],
-        "run": [[Call("run_shell_command", WAITS)], [Say("It ran.")]],
-    }
-    with Model(Contents(), scripts) as model:
-        client = Gemini(home, model)
-        client.prepare()
-        await home.install_hooks("gemini")
-        yield client
+def background(agent: Agent) -> Generator[Background]:
+    with background_in(agent.home, agent.client.env) as made:
+        yield made
 
 
-@pytest.mark.parametrize("step", STEPS)
-async def test_the_server_is_killed_while_a_message_is_typed(
-    gemini: Gemini, board: Board, step: str
-):
-    with gemini.terminal() as terminal:
-        await terminal.shows("Type your message")
-        plate = await board.plate(status="idle")
-        await write(board, plate, "play:again")
-        await board.heard(plate, step)
-        await board.server.kill()
-        await board.server.restart()
-        found = await receipt(board, plate, "play:again", "seen", "lost")
-        prompts = (await board.told(plate)).count("prompt_submit")
-        assert prompts == (found["status"] == "seen")
-        screen = await terminal.shows("Hello again." if prompts else "Type your message")
-        assert screen.count("play:again") == prompts
+async def judge(agent: Agent, plate: Wire, text: str) -> str:
+    """What a message's receipt says, once it is known to be true."""
+    (found,) = [one for one in await listed(agent.board, plate) if one["text"] == text]
+    given, status = agent.times_given(text), found["status"]
+    assert given == (status == "seen") or (given, status) == (1, "delivered"), (given, found)
+    assert found["status"] != "lost" or found["note"], "it doesn't say why"
+    return found["status"]
+
+
+async def is_known_once_when_resumed(
+    agent: Agent, background: Background, plate: Wire, text: str
+) -> None:
+    """Resume the session. What is queued arrives; what its receipt calls lost, it doesn't have.
+
+    A client that dies may lose what its model was just asked. Then it is queued, and given again to
+    a session that knows nothing of it.
+    """
+    found = await receipt(agent.board, plate, text, "queued", "delivered", *ENDS)
+    await background.start("--resume", plate["plateId"], "play:again")
+    await agent.was_asked("play:again")
+    await agent.board.plate(plateId=plate["plateId"], status="idle", lastEvent="stop")
+    wanted = ("seen",) if found["status"] == "queued" else ("delivered", *ENDS)
+    found = await receipt(agent.board, plate, text, *wanted)
+    assert found["status"] != "lost" or found["note"], "it doesn't say why"
+    assert agent.conversation[-1].count(text) == (found["status"] != "lost"), found
+    assert agent.times_given(text) <= 1
+
+
+@pytest.mark.parametrize("step", ["message_queued", "message_handed", "message_delivered"])
+async def test_the_server_is_killed_while_an_idle_session_gets_it(agent: Agent, step: str):
+    async with agent.working("play:greet") as session:
+        plate = await session.is_idle()
+        text = f"play:again. {TABLE}"
+        await write(agent.board, plate, text)
+        await agent.board.heard(plate, step)
+        await agent.board.server.kill()
+        await agent.board.server.restart()
+        await receipt(agent.board, plate, text, *ENDS)
+        if await judge(agent, plate, text) == "seen":
+            await session.terminal.shows("Hello again.")
+        assert (await agent.board.told(plate)).count("message_queued") == 1
 
 
 @pytest.mark.parametrize("moment", ["left", "taken"])
-async def test_the_server_is_killed_while_a_message_waits_for_a_hook(
-    gemini: Gemini, board: Board, moment: str
-):
-    with gemini.terminal() as terminal:
-        await terminal.shows("Type your message")
-        await board.plate(status="idle")
-        await terminal.type("play:run")
-        await until((gemini.home.project / "started").exists, "the tool at work")
-        plate = await board.plate(status="running", lastEvent="tool_start")
-        await write(board, plate, "Use the other table.")
-        await left_for_hooks(board, plate, "Use the other table.")
-        await board.server.kill()
+async def test_the_server_is_killed_while_a_tool_runs(agent: Agent, moment: str):
+    """Before the model could get it, or while no server was there to see that it did."""
+    async with agent.working("play:run") as session:
+        plate = await session.uses_a_tool()
+        await write(agent.board, plate, TABLE)
+        await left_or_taken(agent.board, plate, TABLE)
+        await agent.board.server.kill()
         if moment == "taken":
-            (gemini.home.project / "open").touch()
-            await terminal.shows("Use the other table.", "It ran.")
-        await board.server.restart()
-        (gemini.home.project / "open").touch()
-        found = await receipt(board, plate, "Use the other table.", "seen")
-        assert (found["way"], found["attempt"]) == ("hook", 1)
-        screen = await terminal.shows("It ran.")
-        assert screen.count("Use the other table.") == 1
+            session.finish_tool()
+            await session.terminal.shows("It ran.")
+        await agent.board.server.restart()
+        session.finish_tool()
+        await receipt(agent.board, plate, TABLE, "seen")
+        await judge(agent, plate, TABLE)
 
 
-@pytest.mark.parametrize("step", STEPS)
-async def test_claude_is_killed(claude: Claude, model: Model, board: Board, step: str):
-    gate = threading.Event()
-    model.scripts |= {"slow": scenes.slow(gate)}
-    with claude.terminal() as terminal:
-        await terminal.is_ready()
-        plate = await board.plate(status="idle")
-        await terminal.type("play:slow")
-        await board.plate(status="running")
-        await write(board, plate, "Be brief.")
-        await board.heard(plate, step)
-        claude.kill(terminal)
-        await board.plate(status="closed")
-        found = await receipt(board, plate, "Be brief.", "queued", "delivered", "seen", "lost")
-        await asyncio.sleep(6)
-        found = await receipt(board, plate, "Be brief.", "queued", "delivered", "seen", "lost")
-        assert (found["status"] == "seen") == model.was_told("Be brief.")
-        assert found["status"] != "lost" or found["note"]
-        gate.set()
+async def test_the_client_is_killed_while_a_message_is_queued(agent: Agent, background: Background):
+    async with agent.working("play:run") as session:
+        plate = await session.uses_a_tool()
+        await write(agent.board, plate, TABLE, when="after_turn")
+        await session.kill(plate)
+    assert await judge(agent, plate, TABLE) == "queued"
+    await is_known_once_when_resumed(agent, background, plate, TABLE)
 
 
-async def test_gemini_is_killed_while_a_message_waits_for_a_hook(gemini: Gemini, board: Board):
-    with gemini.terminal() as terminal:
-        await terminal.shows("Type your message")
-        await board.plate(status="idle")
-        await terminal.type("play:run")
-        await until((gemini.home.project / "started").exists, "the tool at work")
-        plate = await board.plate(status="running", lastEvent="tool_start")
-        await write(board, plate, "Use the other table.")
-        await left_for_hooks(board, plate, "Use the other table.")
-        os.kill(plate["pid"], signal.SIGKILL)
-        await board.plate(status="closed")
-        await board.heard(plate, "message_returned")
-        found = await receipt(board, plate, "Use the other table.", "queued")
-        assert found["way"] is None
-    assert not gemini.model.was_told("Use the other table.")
+async def test_the_client_is_killed_while_a_message_is_on_its_way(
+    agent: Agent, background: Background
+):
+    """The tool never ends, so the model is never asked again: it can't have been given it."""
+    async with agent.working("play:run") as session:
+        plate = await session.uses_a_tool()
+        await write(agent.board, plate, TABLE)
+        await left_or_taken(agent.board, plate, TABLE)
+        await session.kill(plate)
+    assert agent.times_given(TABLE) == 0
+    await is_known_once_when_resumed(agent, background, plate, TABLE)
+
+
+async def test_the_client_is_killed_once_the_model_has_it(agent: Agent, background: Background):
+    async with agent.working("play:greet") as session:
+        plate = await session.is_idle()
+        text = f"play:think. {TABLE}"
+        await write(agent.board, plate, text)
+        await agent.board.plate(status="running")
+        await agent.was_asked(text)
+        await session.kill(plate)
+        agent.gate.set()
+    await is_known_once_when_resumed(agent, background, plate, text)
+
+
+async def test_a_turn_of_codex_gets_it_without_its_terminal(home: Home, data_board: Board):
+    """Its app server has the session, and outlives the terminal."""
+    async with agent_on(data_board, home, "codex") as agent, agent.working("play:run") as session:
+        plate = await session.uses_a_tool()
+        await write(agent.board, plate, TABLE)
+        await left_or_taken(agent.board, plate, TABLE)
+        Codex.process(session.terminal).kill()
+        await session.terminal.ends()
+        session.finish_tool()
+        await receipt(agent.board, plate, TABLE, "seen")
+        assert await judge(agent, plate, TABLE) == "seen"

@@ -1,4 +1,4 @@
-"""Messages to the real opencode, as people at the board send them."""
+"""A turn of the real opencode is interrupted. Messages to it are in `test_steering_matrix`."""
 
 import json
 import threading
@@ -9,13 +9,11 @@ from tests.real_clients.home import Home
 from tests.real_clients.messages import Messages
 from tests.real_clients.model import Model
 from tests.real_clients.opencode import Opencode
-from tests.real_clients.patience import until, until_told
-from tests.real_clients.script import Call, Hold, Say, Script
+from tests.real_clients.patience import until
+from tests.real_clients.script import Hold, Say, Script
 
-from callboard.vendors.steering import Outgoing, Recipient, Sighting, Steering
+from callboard.vendors.steering import Recipient, Steering
 from callboard.vendors.steering_table import steering_of
-
-WAITS = {"command": "touch started; until [ -e open ]; do sleep 0.1; done", "description": "Wait"}
 
 
 @pytest.fixture
@@ -26,9 +24,6 @@ def gate() -> threading.Event:
 @pytest.fixture
 async def opencode(home: Home, gate: threading.Event) -> AsyncGenerator[Opencode]:
     scripts: dict[str, Script] = {
-        "greet": [[Say("Hello.")]],
-        "again": [[Say("Hello again.")]],
-        "run": [[Call("bash", WAITS)], [Say("It ran.")]],
         "think": [[Hold(gate), Say("That took a while.")]],
     }
     with Model(Messages(), scripts) as model:
@@ -64,44 +59,6 @@ async def recipient_in(home: Home) -> Recipient:
     found = await until(look, "a report")
     assert found is not None
     return found
-
-
-async def seen(ways: Steering, recipient: Recipient, message: Outgoing) -> Sighting:
-    """Wait until the model was given it."""
-
-    async def look() -> Sighting | None:
-        found = await ways.look(recipient, message)
-        return found if found.status == "seen" else None
-
-    return await until_told(look, lambda: f"message {message.id} seen")
-
-
-async def test_a_message_wakes_a_session(opencode: Opencode, ways: Steering):
-    with opencode.terminal("--prompt", "play:greet") as terminal:
-        await terminal.shows("Hello.")
-        recipient = await recipient_in(opencode.home)
-        reach = await ways.reach(recipient)
-        assert (reach.way, reach.authority) == ("plugin", True)
-        message = Outgoing("m1", "play:again, please", "now")
-        said = await ways.say(recipient, message)
-        assert (said.result, said.way) == ("accepted", "plugin")
-        screen = await terminal.shows("play:again, please", "Hello again.")
-        assert screen.count("play:again, please") == 1
-        assert (await seen(ways, recipient, message)).at_ms is not None
-
-
-@pytest.mark.long
-async def test_a_message_reaches_a_turn_in_which_a_tool_runs(opencode: Opencode, ways: Steering):
-    with opencode.terminal("--prompt", "play:run") as terminal:
-        await until((opencode.home.project / "started").exists, "the tool at work")
-        recipient = await recipient_in(opencode.home)
-        message = Outgoing("m1", "Use the other table", "now")
-        assert (await ways.say(recipient, message)).result == "accepted"
-        assert (await ways.look(recipient, message)).status == "delivered"
-        (opencode.home.project / "open").touch()
-        await seen(ways, recipient, message)
-        await terminal.shows("It ran.")
-    assert opencode.model.was_told("Use the other table")
 
 
 @pytest.mark.long

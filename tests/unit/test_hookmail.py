@@ -217,3 +217,12 @@ async def test_only_a_record_of_the_message_shows_that_it_was_seen(
     record = {"timestamp": at, "attachment": {"content": [told]}}
     transcript.write_text(json.dumps(record, ensure_ascii=False) + "\n")
     assert (await mail.look(recipient, message)).status == "seen"
+
+
+async def test_a_crash_before_it_was_left_shows_that_no_hook_has_it(
+    hooks: Path, mail: HookMail, recipient: Recipient
+):
+    assert not (hooks / "mailbox").exists()
+    assert (await mail.look(recipient, MESSAGE)).status == "untouched"
+    ended = replace(recipient, proc_start="another")
+    assert (await mail.look(ended, MESSAGE)).status is None, "its folder may have been removed"

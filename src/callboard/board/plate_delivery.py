@@ -64,6 +64,7 @@ class _Attempt:
     is_done: its machine has done it, now or before. waits: what it was last seen to wait for: a
     dialog (`held`), or no hook and no dialog (`left`). since: when its evidence became due.
     asked_at: when it was last looked whether another way leads there, and the plate's time then.
+    handed_before: when the message before it was handed over.
     """
 
     is_ours: bool = False
@@ -73,6 +74,7 @@ class _Attempt:
     looks: int = 0
     since: float | None = None
     asked_at: tuple[float, int] = (float("-inf"), 0)
+    handed_before: int = 0
 
 
 class PlateDelivery:
@@ -130,12 +132,16 @@ class PlateDelivery:
             return min([*pauses, pause or await self._hand(plate)])
         return min([*pauses, REST])
 
-    def _turn_is_over(self, plate: Plate) -> bool:
-        """Whether the agent is idle, and not only because its last message just arrived."""
+    def _turn_is_over(self, plate: Plate, waiting: _Attempt | None = None) -> bool:
+        """Whether the agent is idle, and not only because its last message just arrived.
+
+        waiting: an attempt that waits for a hook, so that the message before it was the last.
+        """
         if not is_between_turns(plate):
             return False
-        waited = (self._clock.now_ms() - self._handed_at) / 1000
-        return plate.status_at > self._handed_at or waited > SHOWS_WITHIN
+        handed_at = self._handed_at if waiting is None else waiting.handed_before
+        waited = (self._clock.now_ms() - handed_at) / 1000
+        return plate.status_at > handed_at or waited > SHOWS_WITHIN
 
     def _may_have_mail(self, plate: Plate, queue: MessageQueue) -> bool:
         """Whether to ask if a hook would take, when the turn ends, what is for after it."""
@@ -216,7 +222,7 @@ class PlateDelivery:
             return await self._return(plate, message, note)
         attempt.is_done = True
         self._failures = 0
-        self._handed_at = self._clock.now_ms()
+        attempt.handed_before, self._handed_at = self._handed_at, self._clock.now_ms()
         if result == "held":
             told = {"id": message.id} | ({} if note is None else {"note": note})
             await self._take(message, Entry(events.HELD, told))
@@ -243,6 +249,7 @@ class PlateDelivery:
         if message.is_with_hook and await self._comes_back(plate, message, queue):
             await self._return(plate, message, None)
             self._failures, self._not_before = 0, 0.0
+            self._handed_at = attempt.handed_before  # It never arrived.
             return 0.0
         pause = await self._look(plate, message, attempt)
         if pause is not None and self._is_overdue(plate, message, attempt):
@@ -264,7 +271,7 @@ class PlateDelivery:
             return False
         attempt.asked_at = now, plate.updated_at
         is_first = message.when == "now" or queue.waiting_now is None
-        if is_first and (is_asking(plate) or not self._turn_is_over(plate)):
+        if is_first and (is_asking(plate) or not self._turn_is_over(plate, attempt)):
             return False
         if is_first and (await self._messages.reach(plate)).way in (None, WAY_OF_HOOKS):
             return False

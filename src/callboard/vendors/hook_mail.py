@@ -119,8 +119,12 @@ class HookMail:
     def _sighted(self, recipient: Recipient, message: Outgoing) -> Sighting:
         box, name = self._box(recipient), letter_name(message.id)
         match box.stage(name):
-            case None:  # It was taken back. Without its folder, nothing is known.
-                return Sighting("untouched" if box.folder.is_dir() else None)
+            case None:
+                # It was taken back, or never left: who left it was killed before. Only folders of
+                # processes that have ended are removed; then nothing is known.
+                pid = recipient.pid
+                is_kept = pid is not None and is_alive(pid, recipient.proc_start)
+                return Sighting("untouched" if is_kept or box.folder.is_dir() else None)
             case "given" | "taken" as stage:
                 since = box.since(name, stage) or 0
                 seen = _shown_at(self._transcript(recipient), message.text, since)

@@ -12,6 +12,7 @@ from callboard.board.plate_delivery import ASKS_AGAIN, REST, RETRIES, SHOWS_WITH
 from callboard.errors import ConflictError
 from callboard.events import messages as names
 from callboard.events import plates as events
+from callboard.events.payloads.messages import MessageTiming
 from callboard.testing.fake_clock import FakeClock
 
 
@@ -123,6 +124,20 @@ class TestForHooks:
         assert (world.agent.got, world.agent.mail) == (["a"], {})
         (message,) = await world.messages()
         assert (message.way, message.attempt) == ("inbox", 2)
+
+    @pytest.mark.parametrize("when", ["now", "after_turn"])
+    async def test_an_idle_session_gets_it_as_soon_as_there_is_one(
+        self, world: MessageWorld, when: MessageTiming
+    ):
+        """As after a turn, in the moment before its prompt box can be typed into."""
+        await world.hear(events.STOP({}))
+        await world.say("a", when=when)
+        await world.steps()
+        assert list(world.agent.mail.values()) == ["a"]
+        world.agent.way = "inbox"
+        await pass_time(world, ASKS_AGAIN)
+        await world.steps()
+        assert (world.agent.got, world.agent.mail) == (["a"], {})
 
     async def test_a_session_that_ends_leaves_it_queued(self, world: MessageWorld):
         await world.say("a")

@@ -355,17 +355,28 @@ class Mailbox {
   }
 
   heard(event) {
-    const info = event?.type === "message.updated" ? event.properties?.info : undefined
-    if (info?.role === "user") {
+    const { info, part } = event?.properties ?? {}
+    if (event?.type === "message.part.updated") {
+      if (part?.type === "step-start") this.answered(part.messageID)
+    } else if (event?.type !== "message.updated") {
+      return
+    } else if (info?.role === "user") {
       this.modes.set(info.sessionID, modeOf(info))
       if (this.modes.size > MOST_SESSIONS) this.modes.delete(this.modes.keys().next().value)
       if (this.given.has(info.id)) this.advance(this.given.get(info.id), "delivered")
     } else if (info?.role === "assistant") {
       for (const [id, message] of this.given) {
-        if (message.session !== info.sessionID || id > info.parentID) continue
-        this.advance(message, "seen")
-        this.given.delete(id)
+        if (message.session === info.sessionID && id <= info.parentID) message.answer = info.id
       }
+    }
+  }
+
+  // A reply is there up to a second before the model is asked for it, its first step once it answers.
+  answered(reply) {
+    for (const [id, message] of this.given) {
+      if (message.answer !== reply) continue
+      this.advance(message, "seen")
+      this.given.delete(id)
     }
   }
 
