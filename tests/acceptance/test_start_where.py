@@ -88,6 +88,10 @@ async def test_without_a_relay_the_machine_has_to_be_named(ours: Machine, theirs
             assert (await client.get("/plates")).json()["plates"] == []
         unknown = ours.run(*WORDS, "--resume", "s1", "--server", server.url)
         assert "--host HOST --cwd DIR" in unknown.stderr
+        (ours.folder / "callboard" / "relay").mkdir(parents=True)
+        (ours.folder / "callboard" / "relay" / "relay.json").write_text("{}", encoding="utf-8")
+        acp = ours.run("start", "acp", "--server", server.url, "--", "sleep", "600")
+        assert f"doesn't report to {server.url}" in acp.stderr
         there = ours.run(*WORDS, "--host", os.uname().nodename, "--server", server.url)
         assert "Give --cwd with --host" in there.stderr
 

@@ -13,8 +13,9 @@ from callboard.cli.format import one_line
 from callboard.cli.person import STARTS, ask_as_person
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
-from callboard.cli.targets import Database, Target
+from callboard.cli.targets import Database, ServerTarget, Target
 from callboard.cli.this_machine import this_machine
+from callboard.errors import ValidationError
 from callboard.vendors.acp.payloads import NAME as ACP
 from callboard.vendors.client_programs import PROGRAMS
 
@@ -76,11 +77,25 @@ async def _start(board: Board, place: Target, wanted: _Wanted) -> StartedPlate:
         folder = "" if cwd is None else _absolute(cwd)
         return await board.starting.start(agent, folder=folder, prompt=prompt, resume=resume)
     if host is None:
-        host, cwd = await this_machine(board, place), _absolute(cwd or ".")
+        host, cwd = await _here(board, place), _absolute(cwd or ".")
     elif cwd is None and not is_known:
         raise click.UsageError("Give --cwd with --host: the folder on that machine.")
     return await board.starting.start(
         agent, folder=cwd or "", prompt=prompt, host=host, resume=resume
+    )
+
+
+async def _here(board: Board, place: Target) -> str | None:
+    """This machine, as a server knows it; None if the board is in this process."""
+    if not isinstance(place, ServerTarget):
+        return None
+    if (found := await this_machine(board)) is not None:
+        return found
+    raise ValidationError(
+        f"host: the server at {place.url} is not on this machine, and this machine has no relay to "
+        "it. Either name the machine and a folder there: --host HOST --cwd DIR; or pair this "
+        "machine: `callboard pair` on the server makes the code for `callboard relay`.",
+        field="host",
     )
 
 
