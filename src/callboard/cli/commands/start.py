@@ -10,6 +10,7 @@ from callboard.board.starting import StartedPlate
 from callboard.cli import options
 from callboard.cli.attach_terminal import attach_to
 from callboard.cli.format import one_line
+from callboard.cli.lookup import machines
 from callboard.cli.person import STARTS, ask_as_person
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
@@ -56,7 +57,8 @@ def command(  # noqa: PLR0913 - one for each option
         raise click.UsageError(f"--prompt is for `start {ACP}`. Put the prompt after the agent.")
     agent, prompt = _told(words, is_resumed=resume is not None)
     wanted = _Wanted(agent, prompt, cwd, resume, host)
-    started = ask_as_person(place, STARTS, lambda board: _start(board, place, wanted))
+    with machines(place):
+        started = ask_as_person(place, STARTS, lambda board: _start(board, place, wanted))
     _say(started, place, as_json=as_json)
     return attach_to(started.plate, place) if attach else None
 
