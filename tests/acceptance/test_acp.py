@@ -274,7 +274,7 @@ async def test_an_agent_that_never_answers_or_says_too_much_is_survived(tmp_path
         await acp.board.plate(plateId=signed_out["plateId"], status="closed")
         await acp.shown(signed_out, "has to be signed in", "API key")
         huge = await acp.start(*SCRIPTED, prompt="huge 150\nsay Still here.")
-        await acp.shown(huge, "more than 32 MB at once", "Still here.")
+        await acp.shown(huge, "more than 8 MB at once", "Still here.")
         assert psutil.Process(huge["pid"]).memory_info().rss < 250 * 1024 * 1024
 
 

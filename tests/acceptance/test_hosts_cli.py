@@ -9,6 +9,7 @@ from tests.acceptance.cli_process import CallboardCommand
 
 from callboard import Callboard
 from callboard.board.hosts import Host
+from callboard.log.presence import present
 
 URL = "https://board.example.com"
 
@@ -39,6 +40,9 @@ def test_a_machine_is_removed_by_its_name(command: CallboardCommand):
     assert [one["name"] for one in command.here("token", "list", "--json").json] == ["mira"]
     refused = command.here("hosts", "remove", "atlas", code=2)
     assert "There is no machine 'atlas'" in refused.err
+    assert "callboard hosts --db t.db" in refused.err
+    nowhere = command.here("start", "claude", "--host", "atlas", "--cwd", "/", code=2)
+    assert "callboard hosts --db t.db" in nowhere.err
 
 
 def test_of_two_machines_with_one_name_the_id_says_which(command: CallboardCommand):
@@ -62,9 +66,19 @@ def test_a_code_comes_with_the_command_to_run(command: CallboardCommand):
     known(command.folder)
     (made,) = command.here("pair", "--url", URL, "--json").json
     assert made["command"] == f"callboard relay --server {URL} --pair {made['code']}"
-    told = command.here("pair").out
-    assert "callboard relay --server URL --pair" in told
-    assert "█" not in told
+    told = command.here("pair")
+    assert "callboard relay --server URL --pair" in told.out
+    assert "Replace URL with the server's address" in told.err
+    assert "█" not in told.out
+
+
+def test_a_code_comes_with_the_address_of_the_server(command: CallboardCommand):
+    known(command.folder)
+    for address, is_said in (("http://127.0.0.1:4100", True), ("http://10.1.2.3:4100", False)):
+        with present(command.folder / "t.db", [], address, listed=False):
+            told = command.here("pair")
+        assert f"callboard relay --server {address} --pair" in told.out
+        assert ("Only this machine can reach" in told.err) is is_said
 
 
 def test_a_terminal_shows_a_qr_code(command: CallboardCommand):

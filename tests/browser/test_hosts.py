@@ -45,6 +45,10 @@ async def test_an_agent_of_a_machine_that_becomes_unreachable_and_comes_back(
         await expect(shop).to_contain_text("Last known status: Needs approval")
         await expect(shop).to_contain_text("Answers are delivered when it’s back")
         await expect(card(person, "docs")).not_to_contain_text("Unreachable")
+        await person.visit("")
+        needs = person.page.get_by_role("region", name="Needs you")
+        await expect(needs.get_by_role("listitem").filter(has_text="shop")).to_contain_text(lost)
+        await person.visit("board")
         await shop.get_by_role("button", name="Allow", exact=True).click()
         await expect(shop).to_contain_text("Waiting for the agent to confirm")
 

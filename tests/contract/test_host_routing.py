@@ -1,13 +1,16 @@
 """Two servers of one log: it doesn't matter which one is asked, and which one gets the result."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.relay_world import ADMIN, World, paired, until
+from tests.terminals import OwnTerminals, is_gone
 
 from callboard.app import Callboard
 from callboard.board import host_requests
@@ -32,9 +35,25 @@ class Servers:
         return [dict(one.payload) for one in found if one.name == name]
 
 
+@pytest.fixture
+def terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnTerminals]:
+    made = OwnTerminals.made_in(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(made.folder))
+    program = made.program("claude", "#!/bin/sh\nexec sleep 600\n")
+    monkeypatch.setenv("PATH", f"{program}:{os.environ['PATH']}")
+    try:
+        yield made
+    finally:
+        made.close()
+        shutil.rmtree(made.folder)
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 async def servers(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
+    terminals: OwnTerminals,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[Servers]:
     database = ""
     if request.param == "postgres":
@@ -107,6 +126,33 @@ async def test_refusals_come_back_with_their_reasons(servers: Servers):
     with pytest.raises(PowerNotGranted) as refused:
         await servers.second.board.hosts.log(MACHINE)
     assert refused.value.power == "read"
+
+
+async def test_an_agent_is_started_and_stopped_through_either_server(
+    servers: Servers, terminals: OwnTerminals
+):
+    await servers.first.cut_relay()
+    servers.first.start_relay("start")
+    await servers.second.host(connected=True, powers=["start"])
+    for starting, stopping in (
+        (servers.second, servers.first),
+        (servers.first, servers.second),
+    ):
+        async with Client(f"http://127.0.0.1:{starting.port}", ADMIN) as client:
+            folder = str(terminals.folder)
+            started = await client.starting.start("claude", folder=folder, host=MACHINE)
+        (own,) = terminals.records
+        assert (started.plate.host, started.plate.pid) == (MACHINE, own.pid)
+        async with Client(f"http://127.0.0.1:{stopping.port}", ADMIN) as client:
+            await client.starting.stop(started.plate.plate_id)
+        await until(lambda pid=own.pid: _has_ended(terminals, pid))
+    asked = [one["command"] for one in await servers.recorded(events.HOST_ASKED)]
+    # A server whose own relay does it asks no other one.
+    assert asked == ["start", "stop"]
+
+
+async def _has_ended(terminals: OwnTerminals, pid: int) -> bool | None:
+    return (is_gone(pid) and not terminals.records) or None
 
 
 async def test_a_result_finds_the_server_that_asked(servers: Servers):

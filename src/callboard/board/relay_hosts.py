@@ -59,6 +59,11 @@ class RelayHostList(Shape):
     hosts: list[RelayHost]
 
 
+def _unknown(host_id: str) -> NotFound:
+    message = f"There is no machine {host_id!r}. List them: callboard hosts"
+    return NotFound(message, host=host_id)
+
+
 def _differs(row: Row, new: Mapping[str, object]) -> bool:
     known = {**row, "powers": json.loads(row["powers"])}
     return any(known[column] != value for column, value in new.items())
@@ -175,7 +180,7 @@ class RelayHosts:
         """Take a machine off the board: revoke its tokens, dismiss its plates, forget its relay."""
         known, traces = await self._row(host_id), await self._remove_traces(host_id)
         if known is None and not traces:
-            raise NotFound(f"There is no machine {host_id!r}. List them: callboard hosts")
+            raise _unknown(host_id)
         if known is not None:
             await self._append(host_id, events.HOST_REMOVED({"host": host_id}))
 
@@ -275,7 +280,7 @@ class RelayHosts:
         elif host_id == local_host().id:
             name = local_host().name
         else:
-            raise NotFound(f"There is no machine {host_id!r}. List them: callboard hosts")
+            raise _unknown(host_id)
         is_here = host_id in self._here or host_id in self.requests.served
         if not is_here and not await self._log.server_state.held_elsewhere(_KIND, [host_id]):
             raise HostUnreachable(f"{name} can't be reached at the moment. Nothing was done there.")

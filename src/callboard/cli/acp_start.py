@@ -9,7 +9,8 @@ from callboard.board.protocol import Board
 from callboard.board.starting import StartedPlate
 from callboard.cli.person import STARTS, ask_as_person
 from callboard.cli.relay_place import relay_folder
-from callboard.cli.targets import Database, Target
+from callboard.cli.targets import Database, ServerTarget, Target
+from callboard.cli.this_machine import this_machine
 from callboard.errors import ConflictError, HostTimedOut, ValidationError
 from callboard.relay.settings import hooks_of, settings_file
 from callboard.terminals.starting import StartedProcess
@@ -25,7 +26,7 @@ def start_here(
     """Start an agent with this command on this machine."""
     hooks = _hooks(place)
     make_folders(hooks)
-    session = ask_as_person(place, STARTS, lambda board: _session_of(board, resumed))
+    session = ask_as_person(place, STARTS, lambda board: _session_of(board, place, resumed))
     started = start_acp(AcpStart(words, folder, hooks, prompt, session))
 
     async def plate_of(board: Board) -> Plate:
@@ -42,8 +43,14 @@ def start_here(
     return StartedPlate(place.ask(plate_of))
 
 
-async def _session_of(board: Board, resumed: str | None) -> str | None:
+async def _session_of(board: Board, place: Target, resumed: str | None) -> str | None:
     """The session of a plate, or the one that was named. ConflictError if it is still running."""
+    if isinstance(place, ServerTarget) and await this_machine(board) is None:
+        raise ValidationError(
+            f"This machine's relay doesn't report to {place.url}, so its board would not show the "
+            "agent. See where it reports: callboard doctor",
+            field="server",
+        )
     if resumed is None:
         return None
     plates = await board.plates.all(dismissed=True)

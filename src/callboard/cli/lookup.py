@@ -1,7 +1,7 @@
 """Find a session or question by its id, or by the start of one."""
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 
 from callboard.board.plate import Plate
 from callboard.board.protocol import Board
@@ -12,6 +12,7 @@ from callboard.engine.sessions import SessionInfo
 from callboard.errors import (
     ConflictError,
     InteractionNotFound,
+    NotFound,
     PlateNotFound,
     SessionNotFound,
     ValidationError,
@@ -21,6 +22,19 @@ from callboard.interactions.records import Interaction
 SHORTEST = 4
 """Minimum length of the start of an id."""
 _PAGE = 1000
+
+
+@contextmanager
+def machines(place: Target) -> Generator[None]:
+    """Let an error about a machine that isn't known name the command that lists them here."""
+    try:
+        yield
+    except NotFound as error:
+        host = error.context.get("host")
+        if not isinstance(host, str):
+            raise
+        listing = place.command("hosts")
+        raise NotFound(f"There is no machine {host!r}. List them: {listing}", host=host) from error
 
 
 async def find_session(board: Board, place: Target, given: str) -> SessionInfo:

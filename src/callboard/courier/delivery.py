@@ -1,8 +1,10 @@
 """Takes a letter to the server, or leaves it in the spool."""
 
+import time
+
 from callboard.courier.letters import Letter
 from callboard.courier.wire import Refused, Timeouts, ask, read_connection
-from callboard.disk.files import CLOEXEC, posix, replace
+from callboard.disk.files import CLOEXEC, OPENS_FOLDERS, posix, replace
 
 ANSWER_WITHIN = 1.0
 MOST_SPOOLED = 10_000
@@ -81,24 +83,42 @@ def print_reply(reply: bytes) -> None:
         reply = reply[posix.write(1, reply) :]
 
 
-def drop(letter: Letter, body: bytes) -> None:
-    """Leave it in the spool. If that fails, too, there is no one left to report it to."""
+def drop(letter: Letter, body: bytes, weighs: bool = True) -> bool:
+    """Leave it in the spool; returns whether that was possible.
+
+    weighs: whether to check if the spool is full now, which takes longer than to leave it.
+    """
     spool = letter.folder + "/spool"
     try:
         # Don't follow a link: its creator could read what is dropped there.
         if posix.lstat(spool).st_mode & _KIND != _FOLDER or _is_there(spool + "/.full"):
-            return
+            return False
         number = posix.urandom(8).hex()
-        _write(f"{spool}/{letter.agent}.{letter.sender.pid}.{posix.getpid()}.{number}", body)
-        if _is_full(spool):
+        name = f"{letter.agent}.{letter.sender.pid}.{posix.getpid()}.{number}"
+        _write(f"{spool}/{name}", body)
+    except OSError:
+        return False
+    try:
+        if weighs and _is_full(spool):
             posix.close(posix.open(spool + "/.full", _NEW, 0o600))
     except OSError:
-        return
+        pass
+    return True
+
+
+def mark_time(file: int) -> None:
+    """Set the time of an open file, which is its place in the spool, to this very moment.
+
+    The system's own clock for files has ticks of milliseconds, and many are written within one.
+    """
+    if OPENS_FOLDERS:  # Windows can't.
+        now = time.time_ns()
+        posix.utime(file, ns=(now, now))
 
 
 def _write(name: str, body: bytes) -> None:
     try:
-        replace(name + ".json", body, lasting=False)
+        replace(name + ".json", body, lasting=False, ready=mark_time)
     except OSError:
         # A name often fits when its contents don't, and shows that a hook was lost.
         posix.close(posix.open(name + LOST, _NEW, 0o600))

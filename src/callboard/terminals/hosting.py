@@ -106,7 +106,9 @@ class TerminalHost:
         while self._job.status is None:
             self._turn()
             self._job.look()
-        while data := self._job.read():
+        # What it started may have the terminal, too, and never stop printing.
+        ends = time.monotonic() + _LAST_WORDS
+        while (data := self._job.read()) and time.monotonic() < ends:
             self._show(data)
         code = os.waitstatus_to_exitcode(self._job.status)
         self._say_goodbye(code)

@@ -70,10 +70,15 @@ def write_record(folder: Path, terminal: OwnTerminal) -> None:
 
 def remove_record(folder: Path, terminal: OwnTerminal) -> None:
     """Remove what is left of a terminal."""
-    socket = Path(terminal.socket)
-    for file in (folder / f"{terminal.id}.json", socket):
-        with suppress(OSError):
-            file.unlink()
+    with suppress(OSError):
+        (folder / f"{terminal.id}.json").unlink()
+    remove_socket(folder, Path(terminal.socket))
+
+
+def remove_socket(folder: Path, socket: Path) -> None:
+    """Remove a terminal's socket, and the folder that it has elsewhere if its name is long."""
+    with suppress(OSError):
+        socket.unlink()
     if socket.parent != folder:
         with suppress(OSError):
             socket.parent.rmdir()

@@ -16,7 +16,13 @@ from callboard.systems.processes import started_at
 from callboard.terminals.agent_job import AgentJob
 from callboard.terminals.callers import agents_callers
 from callboard.terminals.hosting import COLUMNS, ROWS, TerminalHost
-from callboard.terminals.records import OwnTerminal, remove_record, socket_for, write_record
+from callboard.terminals.records import (
+    OwnTerminal,
+    remove_record,
+    remove_socket,
+    socket_for,
+    write_record,
+)
 
 _TELL_WITHIN: Final = 1.0
 
@@ -33,7 +39,7 @@ def keep(given: Object, tell: Callable[[Told], None]) -> None:
     os.chdir(str(given["folder"]))
     wakes = _signals()
     listener, path = listening(folder, id)
-    job = AgentJob([as_text(one) for one in as_list(given["words"])], ROWS, COLUMNS)
+    job = _job(given, lambda: remove_socket(folder, path))
     us = os.getpid()
     terminal = OwnTerminal(
         id=id,
@@ -71,6 +77,15 @@ def keep(given: Object, tell: Callable[[Told], None]) -> None:
         job.send(signal.SIGKILL)
         remove_record(folder, terminal)
         report_to_board(hooks, "/plates/stopped", terminal)
+
+
+def _job(given: Object, clean: Callable[[], None]) -> AgentJob:
+    """The agent, which waits to be let go. clean: called if there is no terminal for it."""
+    try:
+        return AgentJob([as_text(one) for one in as_list(given["words"])], ROWS, COLUMNS)
+    except OSError:
+        clean()
+        raise
 
 
 def _signals() -> int:

@@ -56,6 +56,30 @@ def test_a_spool_is_made_where_there_is_none(tmp_path: Path):
     reader.close()
 
 
+def test_a_file_that_a_look_missed_is_not_overtaken(
+    folder: Path, reader: Spool, monkeypatch: pytest.MonkeyPatch
+):
+    """A folder that is read while files are written may show the second and not the first."""
+    drop(folder, "claude.7.3.0.json", "first", age_ms=20)
+    drop(folder, "claude.7.3.1.json", "second", age_ms=10)
+    looks: list[set[str]] = []
+
+    class Missing:
+        def __init__(self, path: Path) -> None:
+            found = list(scandir(path))
+            looks.append({one.name for one in found})
+            self.found = [one for one in found if len(looks) > 1 or ".3.0." not in one.name]
+
+        def __enter__(self) -> list[os.DirEntry[str]]:
+            return self.found
+
+        def __exit__(self, *_: object) -> None: ...
+
+    scandir = os.scandir
+    monkeypatch.setattr(spool.os, "scandir", Missing)
+    assert [one.hook.body for one in reader.take(10)] == [b"first", b"second"]
+
+
 def test_payloads_come_in_the_order_in_which_they_were_dropped(folder: Path, reader: Spool):
     drop(folder, "claude.7.3.0.json", "third", age_ms=10)
     drop(folder, "codex.8.1.0.json", "second", age_ms=20)

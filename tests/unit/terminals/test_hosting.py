@@ -1,5 +1,6 @@
 """A program in a terminal of ours: people attach to it, leave it, and are cut off."""
 
+import itertools
 import json
 import os
 import select
@@ -13,6 +14,7 @@ import termios
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, cast
 
 import psutil
 import pytest
@@ -20,6 +22,7 @@ from tests.terminals import OwnTerminals, is_gone, until
 
 from callboard.terminals import host_process
 from callboard.terminals.frames import LARGEST, framed, worded
+from callboard.terminals.hosting import TerminalHost
 from callboard.terminals.link import screen_of, stop, type_into
 from callboard.terminals.records import OwnTerminal
 from callboard.vendors.client_programs import without_secrets
@@ -197,6 +200,48 @@ def test_a_program_that_no_one_waits_for_anymore_does_not_run(terminals: OwnTerm
     assert ended
     assert not ran.exists()
     assert not [*(terminals.folder / "t").iterdir()]
+
+
+WITHOUT_PTYS = """
+import json, os, sys
+from callboard.terminals import starting_job
+def none_left():
+    raise OSError("out of pty devices")
+os.openpty = none_left
+try:
+    starting_job.keep(json.loads(sys.argv[1]), print)
+except OSError as error:
+    print(error)
+"""
+
+
+def test_a_program_that_gets_no_terminal_leaves_nothing(terminals: OwnTerminals):
+    folder = terminals.folder / "t"
+    given = {"terminals": str(folder), "id": "none", "agent": "claude", "words": ["/bin/true"]}
+    told = json.dumps({**given, "folder": str(terminals.folder)})
+    words = [sys.executable, "-c", WITHOUT_PTYS, told]
+    assert b"out of pty devices" in subprocess.run(words, check=True, capture_output=True).stdout
+    assert list(folder.iterdir()) == []
+
+
+class Talking:
+    """A job that has ended; what it started prints for ever."""
+
+    status = 0
+    terminal = -1
+    reads = 0
+
+    def read(self) -> bytes:
+        self.reads += 1
+        assert self.reads < 1000, "it is read for ever"
+        return b"more"
+
+
+def test_what_a_program_left_behind_does_not_keep_its_terminal(monkeypatch: pytest.MonkeyPatch):
+    seconds = itertools.count()
+    monkeypatch.setattr("callboard.terminals.hosting.time.monotonic", lambda: next(seconds) / 100)
+    with socket.socket(socket.AF_UNIX) as listener:
+        assert TerminalHost(cast("Any", Talking()), listener, -1, lambda _: False).run() == 0
 
 
 def test_a_program_that_is_suspended_runs_on(terminals: OwnTerminals):

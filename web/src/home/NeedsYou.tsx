@@ -1,4 +1,8 @@
+import { useHosts } from '@callboard/react'
+import { askOf } from '../asks/ask'
+import { unreachableHost } from '../board/hosts'
 import { agentName, titleOf } from '../board/names'
+import { Unreachable } from '../board/Unreachable'
 import { askerOf } from '../inbox/asker'
 import { byUrgency } from '../inbox/urgency'
 import { Ago } from '../parts/Ago'
@@ -19,6 +23,12 @@ interface Props {
 
 /** The questions to answer first, then agents that wait without a question that we could answer. */
 export function NeedsYou({ questions, plates }: Props) {
+  const { hosts } = useHosts()
+  const lostSince = (plate: Plate) => unreachableHost(plate, hosts)?.seenAt
+  const lostAsker = (question: Interaction) => {
+    const plate = plates.find((one) => one.plateId === askOf(question)?.plateId)
+    return plate && lostSince(plate)
+  }
   const asked = new Set(questions.map((one) => one.id))
   const others = plates.filter((one) => !one.interactionId || !asked.has(one.interactionId))
   const first = byUrgency(questions, Date.now()).slice(0, MOST)
@@ -38,6 +48,7 @@ export function NeedsYou({ questions, plates }: Props) {
               <span className="quiet">
                 {askerOf(one)} · <Ago moment={one.createdAt} />
               </span>
+              <Lost since={lostAsker(one)} />
             </Link>
             <Link className="button" to={to.inbox(one.id)} aria-label={labelled(one)}>
               {text.needs.answer}
@@ -52,6 +63,7 @@ export function NeedsYou({ questions, plates }: Props) {
               <span className="quiet">
                 {agentName(one.agent)} · {titleOf(one)}
               </span>
+              <Lost since={lostSince(one)} />
             </Link>
             <Link className="button" to={to.plate(one.plateId)} aria-label={opened(one)}>
               {text.needs.open}
@@ -61,6 +73,10 @@ export function NeedsYou({ questions, plates }: Props) {
       ]}
     </Brief>
   )
+}
+
+function Lost({ since }: { readonly since: string | undefined }) {
+  return since ? <Unreachable since={since} /> : null
 }
 
 function Lamp() {

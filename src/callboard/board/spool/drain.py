@@ -13,6 +13,7 @@ from callboard.board.intake import Listener
 from callboard.board.late_hook import LateHook
 from callboard.board.spool.files import Spool, Spooled, host_part
 from callboard.clock import Clock
+from callboard.courier.delivery import mark_time
 from callboard.disk import files
 from callboard.errors import StoreError
 from callboard.events.json_values import Object
@@ -206,7 +207,8 @@ class SpoolDrain:
         try:
             # As durable as what hooks write themselves: it survives our exit, but not a power
             # failure.
-            files.replace(self._spool.folder / name, one.body, lasting=False)
+            there = self._spool.folder / name
+            files.replace(there, one.body, lasting=False, ready=mark_time)
         except OSError:
             return False
         return True

@@ -92,6 +92,11 @@ class _Found:
     name: str
     size: int
 
+    @property
+    def order(self) -> tuple[int, str]:
+        """Where it belongs among the others."""
+        return self.at_ns, self.name
+
 
 @dataclass(slots=True)
 class Counted:
@@ -237,15 +242,23 @@ class Spool:
         return None
 
     def _look(self) -> list[_Found]:
+        found = self._scan()
+        if found:
+            # A scan may miss a file that is written meanwhile, and have one that was written after
+            # it. The next scan has everything that is older than what this one has.
+            last = found[-1].order
+            found = [one for one in self._scan() if one.order <= last]
+        self._mark(len(found), sum(one.size for one in found))
+        return found
+
+    def _scan(self) -> list[_Found]:
         found: list[_Found] = []
         with os.scandir(self.folder) as entries:
             for entry in entries:
                 if entry.name not in (_CLAIMED, _REJECTED, self._full.name):
                     one = self._judge(entry)
                     found += [one] if one is not None else []
-        found.sort(key=lambda one: (one.at_ns, one.name))
-        self._mark(len(found), sum(one.size for one in found))
-        return found
+        return sorted(found, key=lambda one: one.order)
 
     def _judge(self, entry: os.DirEntry[str]) -> _Found | None:
         """A file that can be a payload; anything else is set aside if it is complete or old."""

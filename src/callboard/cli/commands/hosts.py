@@ -6,6 +6,7 @@ from callboard.board.protocol import Board
 from callboard.board.relay_hosts import HostCheck, HostLog, RelayHost
 from callboard.cli import options
 from callboard.cli.format import ago, one_line, plural
+from callboard.cli.lookup import machines
 from callboard.cli.printing import Cell, print_json, print_result, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
@@ -35,7 +36,8 @@ def command(action: str, host: str | None, place: Target, as_json: bool) -> None
     if host is None:
         raise click.UsageError(f"Missing argument 'HOST'. List them: {place.command('hosts')}")
     work = {"check": _check, "log": _log, "remove": _remove}[action]
-    return work(place, host, as_json)
+    with machines(place):
+        return work(place, host, as_json)
 
 
 async def _found(board: Board, named: str) -> tuple[str, str]:

@@ -10,11 +10,13 @@ from callboard.board.starting import StartedPlate
 from callboard.cli import options
 from callboard.cli.attach_terminal import attach_to
 from callboard.cli.format import one_line
+from callboard.cli.lookup import machines
 from callboard.cli.person import STARTS, ask_as_person
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
-from callboard.cli.targets import Database, Target
-from callboard.errors import NotFound
+from callboard.cli.targets import Database, ServerTarget, Target
+from callboard.cli.this_machine import this_machine
+from callboard.errors import ValidationError
 from callboard.vendors.acp.payloads import NAME as ACP
 from callboard.vendors.client_programs import PROGRAMS
 
@@ -23,7 +25,9 @@ from callboard.vendors.client_programs import PROGRAMS
 @click.argument("words", metavar="[AGENT] [PROMPT] | acp -- COMMAND …", nargs=-1)
 @click.option("--cwd", metavar="DIR", help="The folder to work in; by default, this one.")
 @click.option("--resume", metavar="SESSION", help="Resume a session: its plate, or its own id.")
-@click.option("--host", metavar="HOST", help="Start it on this machine: its name or id.")
+@click.option(
+    "--host", metavar="HOST", help="Start it on this machine: its name or id; by default, here."
+)
 @click.option("--prompt", metavar="TEXT", help="The first prompt, for an agent that speaks ACP.")
 @click.option("--attach", is_flag=True, help="Attach to it at once.")
 @options.anywhere
@@ -52,23 +56,59 @@ def command(  # noqa: PLR0913 - one for each option
     if prompt is not None:
         raise click.UsageError(f"--prompt is for `start {ACP}`. Put the prompt after the agent.")
     agent, prompt = _told(words, is_resumed=resume is not None)
-    folder = str(Path(cwd).expanduser().absolute()) if cwd is not None and host is None else cwd
-
-    async def start(board: Board) -> StartedPlate:
-        start = board.starting.start
-        if resume is None or folder is not None:
-            where = folder or _here(host)
-            return await start(agent, folder=where, prompt=prompt, host=host, resume=resume)
-        try:  # A plate knows its folder.
-            return await start(agent, folder="", prompt=prompt, host=host, resume=resume)
-        except NotFound as error:
-            if error.context.get("field") != "resume" or not agent:
-                raise
-            return await start(agent, folder=_here(host), prompt=prompt, host=host, resume=resume)
-
-    started = ask_as_person(place, STARTS, start)
+    wanted = _Wanted(agent, prompt, cwd, resume, host)
+    with machines(place):
+        started = ask_as_person(place, STARTS, lambda board: _start(board, place, wanted))
     _say(started, place, as_json=as_json)
     return attach_to(started.plate, place) if attach else None
+
+
+class _Wanted(NamedTuple):
+    agent: str
+    prompt: str | None
+    cwd: str | None
+    resume: str | None
+    host: str | None
+
+
+async def _start(board: Board, place: Target, wanted: _Wanted) -> StartedPlate:
+    agent, prompt, cwd, resume, host = wanted
+    is_known = resume is not None and await _knows(board, resume)
+    if host is None and (is_known or not agent):
+        # Its plate knows its machine, and its folder if no other one was named.
+        folder = "" if cwd is None else _absolute(cwd)
+        return await board.starting.start(agent, folder=folder, prompt=prompt, resume=resume)
+    if host is None:
+        host, cwd = await _here(board, place), _absolute(cwd or ".")
+    elif cwd is None and not is_known:
+        raise click.UsageError("Give --cwd with --host: the folder on that machine.")
+    return await board.starting.start(
+        agent, folder=cwd or "", prompt=prompt, host=host, resume=resume
+    )
+
+
+async def _here(board: Board, place: Target) -> str | None:
+    """This machine, as a server knows it; None if the board is in this process."""
+    if not isinstance(place, ServerTarget):
+        return None
+    if (found := await this_machine(board)) is not None:
+        return found
+    raise ValidationError(
+        f"host: the server at {place.url} is not on this machine, and this machine has no relay to "
+        "it. Either name the machine and a folder there: --host HOST --cwd DIR; or pair this "
+        "machine: `callboard pair` on the server makes the code for `callboard relay`.",
+        field="host",
+    )
+
+
+async def _knows(board: Board, session: str) -> bool:
+    """Whether a session has a plate: this is its id, or that of its plate."""
+    plates = await board.plates.all(dismissed=True)
+    return any(session in (one.plate_id, one.session_id) for one in plates)
+
+
+def _absolute(folder: str) -> str:
+    return str(Path(folder).expanduser().absolute())
 
 
 class _AcpWords(NamedTuple):
@@ -109,12 +149,6 @@ def _told(words: tuple[str, ...], *, is_resumed: bool) -> tuple[str, str | None]
     if len(prompt) > 1:
         raise click.UsageError('Put the prompt in quotes: callboard start claude "Fix the tests"')
     return agent, prompt[0] if prompt else None
-
-
-def _here(host: str | None) -> str:
-    if host is not None:
-        raise click.UsageError("Give --cwd with --host: the folder on that machine.")
-    return str(Path.cwd())
 
 
 def _say(started: StartedPlate, place: Target, *, as_json: bool) -> None:

@@ -59,7 +59,11 @@ def _keep(given: Object, tells: int) -> None:
         id, NAME, as_text(given["folder"]), str(path), us, start, us, start, session
     )
     hooks = as_text(given.get("hooks"))
-    write_record(folder, record)
+    try:
+        write_record(folder, record)
+    except OSError:
+        remove_record(folder, record)
+        raise
     try:
         more = {"session_id": session} if session else {}
         report_to_board(hooks, "/plates/register", record, **more)

@@ -61,8 +61,10 @@ class HostedAgent:
             await self._keep()
         finally:
             self._reports.end()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(reporting, _SENT_WITHIN)
+            await asyncio.wait({reporting}, timeout=_SENT_WITHIN)
+            # Else the thread that waits for a server or for room would never let us end.
+            self._reports.give_up()
+            await reporting
             server.close()
 
     async def _keep(self) -> None:

@@ -2,13 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final
 
-from callboard.events.json_values import as_text, is_object
+from callboard.events.codec import MOST_VALUES, values_so_far
+from callboard.events.envelope import Json
+from callboard.events.json_values import as_text, is_list, is_object
 
-LARGEST: Final = 32 * 1024 * 1024
+LARGEST: Final = 8 * 1024 * 1024
 """Bytes of a message. A longer line is dropped."""
+_DEEPEST: Final = 100
 _PIECE: Final = 262_144
 _SHOWN: Final = 200
 _MOST_TOLD: Final = 5
@@ -92,10 +95,17 @@ class AgentPipe:
     def _read(self, line: bytes) -> dict[str, Any] | None:
         if not line.strip():
             return None
+        # A few bytes of JSON can become a hundred in memory, and depth is hard on all who read it.
+        if any(count > MOST_VALUES for count in values_so_far(line)):
+            self._complain(f"The agent sent a message of more than {MOST_VALUES:,} values.")
+            return None
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
             message = None
+        if _is_deep(message):
+            self._complain(f"The agent sent a message of more than {_DEEPEST} levels.")
+            return None
         if not is_object(message) or not _can_be_handled(message):
             said = line[:_SHOWN].decode("utf-8", "replace").strip()
             self._complain(f"The agent printed something that is not a message: {said}")
@@ -106,6 +116,21 @@ class AgentPipe:
         self._told += 1
         if self._told <= _MOST_TOLD:
             self._tell(text)
+
+
+def _is_deep(message: Json) -> bool:
+    level = [message]
+    for _ in range(_DEEPEST):
+        level = [inner for one in level for inner in _inside(one)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: Json) -> Iterable[Json]:
+    if is_object(value):
+        return value.values()
+    return value if is_list(value) else ()
 
 
 def _can_be_handled(message: dict[str, object]) -> bool:

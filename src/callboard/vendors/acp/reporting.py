@@ -1,14 +1,17 @@
 """Reports what an agent does to the board, as its hooks would: to the server, or to the spool.
 
-In order, one after the other. Texts that an agent says bit by bit are joined, so that there is at
-most one event for them in a while. If the server can't be reached, the spool keeps everything, and
-if that is full, the agent has to wait.
+In order. Texts that an agent says bit by bit are joined, so that there is at most one event for
+them in a while. Of many reports, only the last one is a request, and the others are left in the
+spool before it: the server or relay that takes the request reads the spool first, and records what
+is there together. If the server can't be reached, the spool keeps everything, and if that is full,
+the agent has to wait.
 """
 
 import asyncio
 import json
 import os
 from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -35,6 +38,8 @@ _TELL_AFTER: Final = 3.0
 """Seconds without a server after which a question is left in the spool, for the next server."""
 _FULL_AGAIN: Final = 1.0
 _LONGEST_SEND: Final = 10.0
+_AT_ONCE: Final = 100
+"""Reports that are handed over together: as many as a server records in one commit."""
 
 
 class BoardReports:
@@ -56,6 +61,7 @@ class BoardReports:
         self._room = asyncio.Event()
         self._room.set()
         self._ends = False
+        self._patience = _UntilOver()
         # Each takes a thread for as long as it is open, and nothing else may wait for one.
         self._asking = ThreadPoolExecutor(_MOST_ASKING, "asking")
 
@@ -97,17 +103,28 @@ class BoardReports:
                 self._sent.set()
                 await self._news.wait()
                 continue
-            payload = self._waiting.popleft()
-            self._grow(-_weight(payload))
-            await asyncio.to_thread(self._send, payload)
-            if not self._ends and grows(as_dict(payload.get("update"))):
+            payloads = self._next()
+            await asyncio.to_thread(self._send, payloads)
+            if not self._ends and grows(as_dict(payloads[-1].get("update"))):
                 await asyncio.sleep(AT_MOST_EVERY)
         self._sent.set()
+
+    def _next(self) -> list[Part]:
+        """What is handed over together. It no longer takes up room."""
+        payloads = [self._waiting.popleft() for _ in range(min(_AT_ONCE, len(self._waiting)))]
+        self._grow(-sum(map(_weight, payloads)))
+        return payloads
 
     def end(self) -> None:
         """Let `run` end once everything has been sent."""
         self._ends = True
         self._news.set()
+
+    def give_up(self) -> None:
+        """Drop what could not be sent yet: its thread would keep this process from ending."""
+        self._waiting.clear()
+        self._patience.is_over = True
+        self.end()
 
     async def answer(self, hold: str, payload: Object, over: asyncio.Event) -> Object:
         """Ask the board, and wait for the answer as long as it takes; empty once it is `over`.
@@ -133,8 +150,15 @@ class BoardReports:
     def _letter(self, payload: Object) -> Letter:
         return Letter(self._hooks, NAME, json.dumps(payload).encode(), sender=self._us)
 
-    def _send(self, payload: Object) -> None:
-        letter = self._letter(payload)
+    def _send(self, payloads: Sequence[Object]) -> None:
+        *earlier, last = (self._letter(one) for one in payloads)
+        with suppress(_Over):
+            for number, one in enumerate(earlier):
+                if not self._leave(one, one.body(), weighs=number == 0):
+                    self._hand_over(one)
+            self._hand_over(last)
+
+    def _hand_over(self, letter: Letter) -> None:
         body = letter.body()
         try:
             server = read_connection(self._hooks)
@@ -143,10 +167,14 @@ class BoardReports:
                 return
         except (OSError, ValueError, Refused):
             pass
-        patience = Timeouts(float("inf"))
+        self._leave(letter, body)
+
+    def _leave(self, letter: Letter, body: bytes, *, weighs: bool = True) -> bool:
+        """Leave it in the spool, once there is room; returns whether that was possible."""
+        self._patience.left()
         while (Path(self._hooks) / "spool" / ".full").exists():
-            _sleep(_FULL_AGAIN, patience)
-        drop(letter, body)
+            _sleep(_FULL_AGAIN, self._patience)
+        return drop(letter, body, weighs)
 
     def _ask(self, payload: Object, hold: str, patience: "_UntilOver") -> Object:
         letter = self._letter(payload)
