@@ -111,12 +111,17 @@ class Terminal:
     async def choose(self, suggested: str, wanted: str) -> None:
         """Choose the answer below the one that a dialog suggests, and wait until it is gone.
 
-        For a moment, the dialog shows the new answer, and Enter still gives the one before.
+        On a busy machine, a second Down leads back to the first answer. So Enter is pressed only
+        once the answer stays the same for a while.
         """
-        await self.leaves(suggested, "Down")
-        await self.shows(wanted)
-        await asyncio.sleep(_PRESS_AGAIN)
-        await self.leaves(wanted, "Enter")
+        await self.shows(suggested)
+        before = ""
+        while suggested in (screen := self.screen) or wanted in screen:
+            now = wanted if wanted in screen else suggested
+            if now == before:
+                self.press("Enter" if now == wanted else "Down")
+            before = "" if now == before else now
+            await asyncio.sleep(_PRESS_AGAIN)
 
     async def ends(self) -> None:
         """Wait until the command has ended."""
