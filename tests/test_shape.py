@@ -25,6 +25,8 @@ ALONE: dict[str, str] = {
     "client.statistics": "a client has one module for each part of a board",
     "server.routes.statistics": "routes have one module for each resource",
     "cli.console": "it imports rich, which most output does not need",
+    "vendors.claude.sidechains": "subagents of older versions, apart from what all versions write",
+    "vendors.codex.subagents": "which transcripts are of subagents, apart from what is in them",
     "vendors.steering_table": "a client's ways are imported when it is first steered",
     "client.coding_agents": "what a client has is in one place, as in `board.coding_agents`",
     "client.changes": "each part of the board has its client",

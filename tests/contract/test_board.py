@@ -914,9 +914,9 @@ class TestUsage:
         assert refused.value.field == field
 
     async def test_a_budget(self, board: Board):
-        found = await board.usage.set_budget(1000.5, utc_offset=60)
+        found = await board.usage.set_budget(1000.5, utc_offset=60, time_zone="Etc/GMT-2")
         assert (found.daily, found.limit, found.spent) == (1000.5, 1000.5, 0.0)
-        assert (found.utc_offset, found.interaction_id) == (60, None)
+        assert (found.utc_offset, found.time_zone, found.interaction_id) == (120, "Etc/GMT-2", None)
         assert (await board.usage.report()).budget == await board.usage.budget() == found
         with pytest.raises(ValidationError) as refused:
             await board.usage.set_budget(0)

@@ -4,9 +4,10 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from callboard.board.prices import PriceList
+from callboard.board.time_zones import checked_zone, offset_at
 from callboard.board.usage_sums import UsageAdder, UsageSum, usage_rows
 from callboard.clock import Clock
 from callboard.display.amounts import dollars
@@ -24,11 +25,14 @@ from callboard.events import usage
 from callboard.events.authors import By, authored
 from callboard.events.envelope import Json, NewEvent
 from callboard.events.json_values import as_object, as_text
-from callboard.events.shapes import Shape
+from callboard.events.shapes import Omitted, Shape
 from callboard.ids import event_id, keyed_id
 from callboard.interactions.records import Interaction
 from callboard.log.protocol import EventLog, Writing
 from callboard.state.statistics import DAY_MS, Period
+
+if TYPE_CHECKING:
+    from callboard.events.payloads.usage import BudgetSetPayload
 
 MOST_DAILY: Final = 1_000_000.0
 """The largest budget, in US dollars a day."""
@@ -48,8 +52,8 @@ class DailyBudget(Shape):
 
     daily: in US dollars; None: no budget. limit: at how much people are asked today; more than
     `daily` if someone raised it for today. day: today, in the time zone of the budget, such as
-    `2026-01-31`. utc_offset: that time zone, in minutes east of UTC. interaction_id: the open
-    question about it.
+    `2026-01-31`. utc_offset: that time zone now, in minutes east of UTC. interaction_id: the open
+    question about it. time_zone: its name, if it is known.
     """
 
     daily: float | None
@@ -59,6 +63,7 @@ class DailyBudget(Shape):
     day: str
     utc_offset: int
     interaction_id: str | None
+    time_zone: Omitted[str] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +76,11 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """number: how often the budget was set until then."""
+    """offset: that of the time zone now. number: how often the budget was set until then."""
 
     daily: float | None
     offset: int
+    zone: str | None
     number: int
 
 
@@ -102,8 +108,18 @@ class Budgets:
         limit = _limit(setting.daily, asked.raises)
         return _budget(setting, limit, spent, day, asked.last if is_open else None)
 
-    async def set(self, daily: float | None, *, utc_offset: int = 0, by: By = None) -> DailyBudget:
-        """Ask people once a day when this much was spent; None for no budget."""
+    async def set(
+        self,
+        daily: float | None,
+        *,
+        utc_offset: int = 0,
+        time_zone: str | None = None,
+        by: By = None,
+    ) -> DailyBudget:
+        """Ask people once a day when this much was spent; None for no budget.
+
+        time_zone: a name such as Europe/Berlin, which counts where it is known.
+        """
         if daily is not None and not 0 < daily <= MOST_DAILY:
             raise ValidationError(
                 f"daily: use an amount above 0 and up to {MOST_DAILY:,.0f} US dollars.",
@@ -115,7 +131,11 @@ class Budgets:
                 field="utc_offset",
             )
         self._prices()  # What is returned needs them: better refused now than after the change.
-        told = usage.BUDGET_SET({**authored(by), "daily": daily, "utcOffset": utc_offset})
+        zone = checked_zone(time_zone)
+        payload: BudgetSetPayload = {**authored(by), "daily": daily, "utcOffset": utc_offset}
+        if zone is not None:
+            payload["timeZone"] = zone
+        told = usage.BUDGET_SET(payload)
         while True:
             head = await self._log.head(_STREAM)
             event = NewEvent(event_id(), told.name, told.payload, self._clock.now_ms())
@@ -201,9 +221,11 @@ class Budgets:
         events = await self._log.read(_STREAM, head - 1) if head else []
         told = as_object(events[-1].payload if events else None)
         daily, offset = told.get("daily"), told.get("utcOffset")
+        zone = as_text(told.get("timeZone")) or None
         return _Setting(
             float(daily) if isinstance(daily, int | float) else None,
-            offset if isinstance(offset, int) else 0,
+            offset_at(self._clock.now_ms(), zone, offset if isinstance(offset, int) else 0),
+            zone,
             head,
         )
 
@@ -239,6 +261,7 @@ def _budget(
         day,
         setting.offset,
         None if asked is None else asked.id,
+        setting.zone,
     )
 
 

@@ -34,7 +34,7 @@ _KEPT: Final = frozenset(
         "type",
     }
 )
-"""What a hook sends that is no part of a conversation, or that the board shows anyway.
+"""What a hook sends that doesn't belong to a conversation, or that the board shows anyway.
 
 Not what is known to be one: clients add to their hooks, and tell more with each version.
 """

@@ -111,8 +111,13 @@ class BoardUsage(Protocol):
         """The budget, and what was spent today."""
         ...
 
-    async def set_budget(self, daily: float | None, *, utc_offset: int = 0) -> DailyBudget:
-        """Ask people once a day when this much was spent; None for no budget. It stops nothing."""
+    async def set_budget(
+        self, daily: float | None, *, utc_offset: int = 0, time_zone: str | None = None
+    ) -> DailyBudget:
+        """Ask people once a day when this much was spent; None for no budget. It stops nothing.
+
+        time_zone: a name such as Europe/Berlin, which counts instead of `utc_offset`.
+        """
         ...
 
 
@@ -215,10 +220,15 @@ class UsageReports:
         return await self.budgets.get()
 
     async def set_budget(
-        self, daily: float | None, *, utc_offset: int = 0, by: By = None
+        self,
+        daily: float | None,
+        *,
+        utc_offset: int = 0,
+        time_zone: str | None = None,
+        by: By = None,
     ) -> DailyBudget:
         """Ask people once a day when this much was spent; None for no budget. It stops nothing."""
-        return await self.budgets.set(daily, utc_offset=utc_offset, by=by)
+        return await self.budgets.set(daily, utc_offset=utc_offset, time_zone=time_zone, by=by)
 
     async def _uncounted(self) -> list[str]:
         """Machines with a relay that may not read transcripts."""

@@ -1,5 +1,6 @@
 """Values as people read them: times, durations, JSON on one line, and the signs used with them."""
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -113,3 +114,11 @@ def plural(count: int, noun: str) -> str:
 def utc_offset() -> int:
     """The current offset of local time from UTC, in minutes."""
     return time.localtime().tm_gmtoff // 60
+
+
+def time_zone() -> str | None:
+    """The name of the local time zone, if this machine says."""
+    if given := os.environ.get("TZ", "").removeprefix(":"):
+        return given if "/" in given and not given.startswith("/") else None
+    # A link into the database, on Linux and macOS.
+    return os.path.realpath("/etc/localtime").partition("zoneinfo/")[2] or None

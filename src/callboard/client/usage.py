@@ -1,9 +1,14 @@
 """What agents have used, and the budget, on a server."""
 
+from typing import TYPE_CHECKING
+
 from callboard.board.budgets import DailyBudget
 from callboard.board.usage_reports import DAYS, UsageGroup, UsageReport, UsageSplit
 from callboard.client.transport import Transport
 from callboard.events.rows import where_given
+
+if TYPE_CHECKING:
+    from callboard.events.envelope import Json
 
 
 class RemoteUsage:
@@ -30,7 +35,11 @@ class RemoteUsage:
         """The budget, and what was spent today."""
         return DailyBudget.from_wire(await self._transport.get("/usage/budget"))
 
-    async def set_budget(self, daily: float | None, *, utc_offset: int = 0) -> DailyBudget:
+    async def set_budget(
+        self, daily: float | None, *, utc_offset: int = 0, time_zone: str | None = None
+    ) -> DailyBudget:
         """Ask people once a day when this much was spent; None for no budget. It stops nothing."""
-        given = {"daily": daily, "utcOffset": utc_offset}
+        given: dict[str, Json] = {"daily": daily, "utcOffset": utc_offset}
+        if time_zone is not None:  # Older servers refuse it.
+            given["timeZone"] = time_zone
         return DailyBudget.from_wire(await self._transport.put("/usage/budget", given))

@@ -7,6 +7,7 @@ from pydantic.alias_generators import to_camel
 
 from callboard.board.budgets import MOST_DAILY
 from callboard.board.changes_reading import LONGEST_COMMENT, LONGEST_PATH, MOST_COMMENTS
+from callboard.board.time_zones import LONGEST_ZONE
 from callboard.engine.statistics import MOST_OFFSET
 from callboard.engine.titles import LONGEST
 from callboard.events.access import Scope
@@ -308,10 +309,14 @@ class PairingRequest(RequestBody):
 
 
 class BudgetRequest(RequestBody):
-    """A budget in US dollars a day; null for none. utcOffset: the time zone of its days."""
+    """A budget in US dollars a day; null for none. utcOffset: the time zone of its days.
+
+    timeZone: its name, such as `Europe/Berlin`, which counts instead.
+    """
 
     daily: Annotated[float, Field(gt=0, le=MOST_DAILY, allow_inf_nan=False)] | None
     utc_offset: Annotated[int, Field(ge=-MOST_OFFSET, le=MOST_OFFSET)] = 0
+    time_zone: Annotated[str, Field(max_length=LONGEST_ZONE)] | None = None
 
 
 class PairRequest(RequestBody):

@@ -272,3 +272,24 @@ async def test_a_check_that_fails_is_made_again_and_wrong_prices_are_said(
     assert "The budget can't be checked: prices:" in caplog.text
     file.write_text(json.dumps({"date": "2026-01-31", "models": []}), encoding="utf-8")
     await watch.close()
+
+
+async def test_days_follow_summer_time(board: Callboard):
+    assert isinstance(board.clock, FakeClock)
+    found = await board.usage.set_budget(1.0, utc_offset=60, time_zone="Europe/Berlin")
+    assert found.time_zone == "Europe/Berlin"
+    offsets = {(await board.usage.budget()).utc_offset}
+    board.clock.skip(182 * DAY_MS / 1000)
+    offsets.add((await board.usage.budget()).utc_offset)
+    assert offsets == {60, 120}
+
+
+async def test_a_time_zone_that_this_machine_does_not_know(board: Callboard):
+    found = await board.usage.set_budget(1.0, utc_offset=90, time_zone="Mars/Olympus")
+    assert (found.utc_offset, found.time_zone) == (90, "Mars/Olympus")
+
+
+@pytest.mark.parametrize("name", ["", "../etc/passwd", "/etc/localtime", "a b", "a" * 65, "a/"])
+async def test_what_is_no_time_zone(board: Callboard, name: str):
+    with pytest.raises(ValidationError, match="time_zone"):
+        await board.usage.set_budget(1.0, time_zone=name)

@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from callboard import cli
-from callboard.cli.format import ago, duration, error_text, moment, one_line, plural, preview
+from callboard.cli.format import (
+    ago,
+    duration,
+    error_text,
+    moment,
+    one_line,
+    plural,
+    preview,
+    time_zone,
+)
 from callboard.cli.screen import STYLES
 
 NOON = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
@@ -86,3 +95,17 @@ def test_every_style_that_a_command_names_is_there():
     named = {style for file in files for style in styles_named(file.read_text("utf-8"))}
     assert named
     assert named <= STYLES.keys() | {""}
+
+
+@pytest.mark.parametrize(
+    ("given", "known"),
+    [
+        ("Europe/Berlin", "Europe/Berlin"),
+        (":Europe/Berlin", "Europe/Berlin"),
+        ("CET-1CEST", None),
+        (":/etc/localtime", None),
+    ],
+)
+def test_the_name_of_the_time_zone(monkeypatch: pytest.MonkeyPatch, given: str, known: str | None):
+    monkeypatch.setenv("TZ", given)
+    assert time_zone() == known

@@ -112,9 +112,10 @@ export interface CallboardClient {
   getBudget(signal?: AbortSignal): Promise<wire.DailyBudget>
   /**
    * Ask people once a day when this much was spent, in US dollars; null for no budget. It stops
-   * nothing. utcOffset: the time zone of its days, in minutes east of UTC. Needs `operate`.
+   * nothing. utcOffset: the time zone of its days, in minutes east of UTC. timeZone: its name,
+   * which counts instead. Needs `operate`.
    */
-  setBudget(daily: number | null, utcOffset?: number): Promise<wire.DailyBudget>
+  setBudget(daily: number | null, utcOffset?: number, timeZone?: string): Promise<wire.DailyBudget>
   /** The 1000 oldest questions that fit, or as many as `limit` says. */
   listInteractions(
     filters?: InteractionFilters,
@@ -269,8 +270,12 @@ export function createClient(options: ClientOptions): CallboardClient {
     getWorkers: (sessionId, signal) => http.get('/workers', { sessionId }, signal),
     getUsage: (query = {}, signal) => http.get('/usage', { ...query }, signal),
     getBudget: (signal) => http.get('/usage/budget', {}, signal),
-    setBudget: (daily, utcOffset = 0) =>
-      http.put('/usage/budget', { daily, utcOffset } satisfies wire.BudgetRequest),
+    setBudget: (daily, utcOffset = 0, timeZone) =>
+      http.put('/usage/budget', {
+        daily,
+        utcOffset,
+        ...(timeZone && { timeZone }),
+      } satisfies wire.BudgetRequest),
     async logOut() {
       await http.post('/logout')
     },

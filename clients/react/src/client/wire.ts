@@ -120,10 +120,11 @@ export interface Background {
   readonly [further: string]: unknown
 }
 
-/** A budget in US dollars a day; null for none. utcOffset: the time zone of its days. */
+/** A budget in US dollars a day; null for none. utcOffset: the time zone of its days. timeZone: its name, such as `Europe/Berlin`, which counts instead. */
 export interface BudgetRequest {
   readonly daily: number | null
   readonly utcOffset?: number
+  readonly timeZone?: string | null
 }
 
 /** Why it is cancelled. */
@@ -288,7 +289,7 @@ export interface ConversationPage {
   readonly restarted: boolean
 }
 
-/** The budget for a day, and what was spent today. daily: in US dollars; None: no budget. limit: at how much people are asked today; more than `daily` if someone raised it for today. day: today, in the time zone of the budget, such as `2026-01-31`. utc_offset: that time zone, in minutes east of UTC. interaction_id: the open question about it. */
+/** The budget for a day, and what was spent today. daily: in US dollars; None: no budget. limit: at how much people are asked today; more than `daily` if someone raised it for today. day: today, in the time zone of the budget, such as `2026-01-31`. utc_offset: that time zone now, in minutes east of UTC. interaction_id: the open question about it. time_zone: its name, if it is known. */
 export interface DailyBudget {
   readonly daily: number | null
   readonly limit: number | null
@@ -297,6 +298,7 @@ export interface DailyBudget {
   readonly day: string
   readonly utcOffset: number
   readonly interactionId: string | null
+  readonly timeZone?: string | null
 }
 
 /** The runs that started on one day, by their current status. */

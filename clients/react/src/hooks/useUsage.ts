@@ -42,6 +42,18 @@ export interface UseBudgetResult {
   readonly isSetting: boolean
 }
 
+interface BudgetChange {
+  readonly daily: number | null
+  readonly utcOffset: number
+  readonly timeZone?: string
+}
+
+/** This browser's time zone: its name knows when summer time starts. */
+function zoneHere(): Omit<BudgetChange, 'daily'> {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
+  return { utcOffset: -new Date().getTimezoneOffset(), ...(timeZone && { timeZone }) }
+}
+
 /** The daily budget for all agents; asked for again every 15 seconds. */
 export function useBudget(): UseBudgetResult {
   const client = useWorkflowClient()
@@ -53,8 +65,8 @@ export function useBudget(): UseBudgetResult {
     retry,
   })
   const { mutateAsync, isPending } = useMutation({
-    mutationFn: ({ daily, utcOffset }: { daily: number | null; utcOffset: number }) =>
-      client.setBudget(daily, utcOffset),
+    mutationFn: ({ daily, utcOffset, timeZone }: BudgetChange) =>
+      client.setBudget(daily, utcOffset, timeZone),
     onSuccess: (budget) => {
       cache.setQueryData([...keys.usage, 'budget'], budget)
       void cache.invalidateQueries({ queryKey: keys.usage })
@@ -66,7 +78,8 @@ export function useBudget(): UseBudgetResult {
     error,
     refetch: useCallback(() => void refetch(), [refetch]),
     setBudget: useCallback(
-      (daily, utcOffset = -new Date().getTimezoneOffset()) => mutateAsync({ daily, utcOffset }),
+      (daily, utcOffset) =>
+        mutateAsync(utcOffset === undefined ? { daily, ...zoneHere() } : { daily, utcOffset }),
       [mutateAsync],
     ),
     isSetting: isPending,

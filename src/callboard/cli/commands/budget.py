@@ -8,7 +8,7 @@ from callboard.board.budgets import DailyBudget
 from callboard.board.protocol import Board
 from callboard.cli import options
 from callboard.cli.bars import text_bar
-from callboard.cli.format import utc_offset
+from callboard.cli.format import time_zone, utc_offset
 from callboard.cli.person import BUDGETS, ask_as_person
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
@@ -35,13 +35,13 @@ def command(daily: float | None, off: bool, place: Target, as_json: bool) -> Non
     """
     if off and daily is not None:
         raise click.UsageError("Give either --daily or --off.")
-    changes, offset = off or daily is not None, utc_offset()
+    changes = off or daily is not None
 
     async def show(board: Board) -> DailyBudget:
         return await board.usage.budget()
 
     async def change(board: Board) -> DailyBudget:
-        return await board.usage.set_budget(daily, utc_offset=offset)
+        return await board.usage.set_budget(daily, utc_offset=utc_offset(), time_zone=time_zone())
 
     told = ask_as_person(place, BUDGETS, change) if changes else place.look(show)
     if as_json:
@@ -59,7 +59,9 @@ def _print(screen: Screen, told: DailyBudget, place: Target) -> None:
         screen.line(f"Daily budget: {dollars(told.daily)}{raised}.")
         share = told.spent / told.limit
         bar = text_bar(screen, share, _BAR)
-        screen.line(f"{spent} of {dollars(told.limit)}, {share:.0%}.  ", (bar, "here"))
+        # All of it only if it is: 99.6 % is not.
+        percent = round(share * 100) if told.spent >= told.limit else min(99, round(share * 100))
+        screen.line(f"{spent} of {dollars(told.limit)}, {percent}%.  ", (bar, "here"))
     if told.unpriced_tokens:
         note = f"Not included: {told.unpriced_tokens:,} tokens without a known price. "
         screen.line((note, "here"), _command(place, "usage", "--by", "model"))

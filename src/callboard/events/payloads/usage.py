@@ -43,3 +43,5 @@ class BudgetSetPayload(Authored):
     """US dollars a day; null for no budget."""
     utcOffset: NotRequired[int]
     """When the day starts, in minutes east of UTC."""
+    timeZone: NotRequired[str]
+    """The name of the time zone, such as `Europe/Berlin`. Where it is known, it counts instead."""

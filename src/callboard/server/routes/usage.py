@@ -47,6 +47,6 @@ async def set_budget(
     await check_person(serving, request, "change the budget")
     return reply(
         await serving.board.usage.set_budget(
-            given.daily, utc_offset=given.utc_offset, by=caller.name
+            given.daily, utc_offset=given.utc_offset, time_zone=given.time_zone, by=caller.name
         )
     )
