@@ -110,7 +110,12 @@ class Agent:
         """A session that was given a prompt, and its plate."""
         with self.client.terminal_for(prompt, asks=asks) as terminal:
             await self.client.has_begun(terminal)
-            yield Working(self, terminal)
+            try:
+                yield Working(self, terminal)
+            finally:
+                # Gemini CLI sometimes outlives its terminal.
+                with suppress(psutil.NoSuchProcess):
+                    _kill(terminal.pid)
 
     @property
     def conversation(self) -> list[str]:

@@ -229,6 +229,7 @@ class PlateDelivery:
         return 0.0
 
     async def _return(self, plate: Plate, message: PlateMessage, note: str | None) -> float:
+        self._arrived.pop(message.id, None)
         told = {"id": message.id, "attempt": message.attempt}
         await self._take(
             message, Entry(events.RETURNED, told | ({} if note is None else {"note": note}))

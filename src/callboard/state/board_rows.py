@@ -127,7 +127,8 @@ def _handed(payload: payloads.MessageHandedPayload, event: Event) -> Changes:
 
 
 def _returned(payload: payloads.MessageReturnedPayload, event: Event) -> Changes:
-    forgotten = {"way": None, "authority": None, "session": None, "handed_at": None}
+    names = ("way", "authority", "session", "handed_at", "delivered_at", "closed_at")
+    forgotten = dict.fromkeys(names)
     return [_message(payload["id"], status="queued", note=payload.get("note"), **forgotten)]
 
 

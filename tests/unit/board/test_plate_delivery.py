@@ -279,6 +279,18 @@ async def test_what_was_delivered_and_is_never_seen_stays_delivered(world: Messa
     assert await world.statuses() == {"a": "delivered"}
 
 
+async def test_what_a_client_had_queued_when_it_died_is_queued_again(world: MessageWorld):
+    await world.say("a")
+    world.agent.shows["a"] = "delivered"
+    await world.steps()
+    await world.hear(events.PROCESS_EXIT({}))
+    world.agent.shows["a"] = "untouched"
+    await pass_time(world, LOOKS[-1])
+    await world.steps()
+    (message,) = await world.messages()
+    assert (message.status, message.closed_at, message.delivered_at) == ("queued", None, None)
+
+
 async def test_the_session_ends_while_a_message_is_on_its_way(world: MessageWorld):
     await world.say("a")
     await world.say("b")

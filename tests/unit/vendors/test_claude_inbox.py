@@ -245,9 +245,16 @@ class TestKilled:
         client.record(type="user", message="Something else.")
         assert (await InboxWay().look(gone, MESSAGE)).status == "untouched"
 
-    async def test_after_that(self, client: Client, gone: Recipient):
+    async def test_while_it_was_queued_there(self, client: Client, gone: Recipient):
+        """A session that is resumed doesn't have what the process before it had queued."""
         client.record(operation="enqueue", msg_id=wire_id(MESSAGE))
-        assert (await InboxWay().look(gone, MESSAGE)).status == "delivered"
+        assert (await InboxWay().look(client.recipient, MESSAGE)).status == "delivered"
+        assert (await InboxWay().look(gone, MESSAGE)).status == "untouched"
+
+    async def test_once_the_model_was_given_it(self, client: Client, gone: Recipient):
+        client.record(operation="enqueue", msg_id=wire_id(MESSAGE))
+        client.record(type="user", origin={"kind": "peer", "msg_id": wire_id(MESSAGE)})
+        assert (await InboxWay().look(gone, MESSAGE)).status == "seen"
 
     async def test_in_the_middle_of_writing_it(self, client: Client, gone: Recipient):
         client.transcript.write_text(f'{{"operation": "enqueue", "msg_id": "{wire_id(MESSAGE)}')

@@ -43,6 +43,8 @@ def sighted(recipient: Recipient, message: Outgoing) -> Sighting:
             return Sighting("seen", at_ms)
         if record.get("operation") == "enqueue":
             found = Sighting("delivered", at_ms)
+    if found.status == "delivered" and _has_ended(recipient):
+        return Sighting("untouched")  # What it had queued, a session that is resumed doesn't have.
     return found
 
 
@@ -51,9 +53,12 @@ def never_got(recipient: Recipient, message: Outgoing) -> bool:
 
     If its session is resumed, the model knows only what is there.
     """
-    pid, path = recipient.pid, transcript_of(recipient)
-    has_ended = pid is not None and not is_alive(pid, recipient.proc_start)
-    return has_ended and is_without(path, _marks(message))
+    return _has_ended(recipient) and is_without(transcript_of(recipient), _marks(message))
+
+
+def _has_ended(recipient: Recipient) -> bool:
+    pid = recipient.pid
+    return pid is not None and not is_alive(pid, recipient.proc_start)
 
 
 def _marks(message: Outgoing) -> tuple[bytes, bytes]:
