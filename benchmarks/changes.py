@@ -150,6 +150,8 @@ def reviewed(folder: Path, rounds: int) -> Figures:
         ask = Caller(server.url)
         plate = start(ask, root)
         change(root, MANY)
+        # Before anyone has looked, neither the server nor git knows what has changed.
+        found["unseen"] = [timed(lambda: first_diff(ask, plate))]
         path = listed(ask, plate)["files"][0]["path"]
         sides: dict[str, Callable[[], object]] = {
             "list": lambda: listed(ask, plate),
@@ -217,6 +219,7 @@ def measure(quick: bool = False) -> Result:
     found = sampled(quick)
     http, shown, huge = spread(found["first"]), spread(found["chromium"]), found["huge"]
     middle = {name: statistics.median(found[name]) for name in found if name != "huge"}
+    unseen = found["unseen"][0]
     by_git = middle["git status"] + middle["git diff of one"]
     what = f"{huge['count']:,} changed files"
     return Result(
@@ -225,10 +228,10 @@ def measure(quick: bool = False) -> Result:
             Row(
                 f"{MANY:,} changed files: the list and the first diff, over HTTP",
                 f"p99 ≤ {BAR_MS:,} ms",
-                f"p50 {http['p50']:.0f} ms, p99 {http['p99']:.0f} ms",
+                f"p50 {http['p50']:.0f} ms, p99 {http['p99']:.0f} ms, the first {unseen:.0f} ms",
                 f"{by_git:.0f} ms (git status and git diff of the file)",
                 f"{http['p50'] / by_git:.1f}×",
-                http["p99"] <= BAR_MS,
+                max(unseen, http["p99"]) <= BAR_MS,
             ),
             Row(
                 "the same in the dashboard, from a click to the drawn lines",

@@ -3,10 +3,11 @@ and in the dashboard; the server takes at most 20 MB more for it, and as little 
 500 MB; and a new message is shown within 300 ms of the client writing it.
 
 The transcripts are those that the real clients wrote in a recorded session, again and again with
-new ids. Over HTTP, a page is what the dashboard asks for: the last 100 messages. In Chromium, a
-person clicks on an agent on the board, in a fresh profile; the time is the page's own, from the
-click until the last message is drawn. Beside it, a link to the same page is opened with nothing
-cached, which includes loading the dashboard.
+new ids. Agents that speak ACP have none: theirs is in the log, and one of them has to meet the same
+bars. Over HTTP, a page is what the dashboard asks for: the last 100 messages. In Chromium, a person
+clicks on an agent on the board, in a fresh profile; the time is the page's own, from the click
+until the last message is drawn. Beside it, a link to the same page is opened with nothing cached,
+which includes loading the dashboard.
 
 The peers: a server that reads the whole transcript with `json.loads` for each request and returns
 its last 100 messages, as boards do that have no index, or all of them; `jq` and `tail`, which show
@@ -31,6 +32,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from common import PEERS, ROOT, Result, Row, finish, peers_python, progress, scratch, spread
+from logged_conversations import fill_log, noticed
 from long_transcripts import PROJECT, SESSIONS, fill, fill_to, homes, say
 from playwright.sync_api import Browser, Page, sync_playwright
 from serving import PATIENCE, Caller, Process, mb, running, serve, until
@@ -128,6 +130,41 @@ def _bare(path: Path) -> dict[str, list[str]]:
     if shutil.which("jq"):
         found["jq"] = ["jq", "-c", "select(.message) | .message.content", str(path)]
     return found
+
+
+def logged(folder: Path, rounds: int, count: int) -> Figures:
+    """The same for an agent that speaks ACP: opening, memory, and what it reports meanwhile."""
+    plate = fill_log(folder / "acp.db", MANY)
+    with running(serve(folder, db="acp.db")) as server:
+        ask = Caller(server.url)
+        for _ in range(20):
+            ask("GET", "/plates")
+        time.sleep(2)
+        before = server.memory()
+        first = timed(lambda: page(ask, plate))
+        opened = server.highest() - before
+        took = [timed(lambda: page(ask, plate)) for _ in range(rounds)]
+        heard: dict[int, float] = {}
+        stop, start = threading.Event(), page(ask, plate)["after"]
+        reading = threading.Thread(target=_poll, args=(server.url, plate, start, heard, stop))
+        reading.start()
+        wrote = _report(ask, count)
+        until(lambda: len(heard) == count)
+        stop.set()
+        ask("POST", "/hooks/acp", noticed("the end"))
+        reading.join()
+    new = [1000 * (heard[number] - at) for number, at in wrote.items()]
+    return {"first": first, "took": took, "memory": opened, "new": new}
+
+
+def _report(ask: Caller, count: int) -> dict[int, float]:
+    """Report replies at random moments, as the process does that keeps the agent."""
+    rng, wrote = random.Random(count), {}
+    for number in range(count):
+        time.sleep(rng.uniform(0.1, 0.4))
+        wrote[number] = time.time()
+        ask("POST", "/hooks/acp", noticed(f"new message {number}."))
+    return wrote
 
 
 # -------------------------------------------------------------------------------------------------
@@ -311,6 +348,8 @@ def sampled(quick: bool) -> Figures:
         say(paths["claude"], LAST, 0)
         progress("conversations: over HTTP")
         found: Figures = {"sizes": sizes, "http": opened(folder, paths, rounds)}
+        progress("conversations: of an agent that speaks ACP")
+        found["acp"] = logged(folder, rounds, count)
         progress("conversations: in Chromium")
         found["chromium"] = drawn(folder, paths["claude"], max(3, rounds // 3))
         progress("conversations: memory")
@@ -355,6 +394,7 @@ def measure(quick: bool = False) -> Result:
         "conversations",
         rows=[
             *(over_http(agent) for agent in SESSIONS),
+            *_logged(found["acp"], middle["whole, last 100"], new["tail"]),
             Row(
                 "the first one after the server's start",
                 f"≤ {BAR_MS} ms",
@@ -387,6 +427,28 @@ def measure(quick: bool = False) -> Result:
     )
 
 
+def _logged(found: Figures, whole: float, tail: Sequence[float]) -> Iterator[Row]:
+    took, agent = spread(found["took"]), "an agent that speaks ACP"
+    slowest = max(found["first"], took["p99"])
+    yield Row(
+        f"conversation of {MANY:,} messages of {agent}: first screen over HTTP",
+        f"p99 ≤ {BAR_MS} ms",
+        f"p50 {took['p50']:.1f} ms, p99 {took['p99']:.1f} ms, the first {found['first']:.0f} ms",
+        f"{whole:.0f} ms (all of a transcript is parsed)",
+        f"{took['p50'] / whole:.2f}×",
+        slowest <= BAR_MS,
+    )
+    yield Row(
+        f"opening that of {agent}: memory of the server",
+        f"≤ {BAR_MB} MB more",
+        mb(found["memory"]),
+        "–",
+        "–",
+        found["memory"] <= BAR_MB * 1e6,
+    )
+    yield _fresh("acp", found["new"], tail)
+
+
 def _memory(found: Figures) -> Iterator[Row]:
     said = {
         "opened": ("opening it: memory of the server", "peer"),
@@ -408,7 +470,11 @@ def _memory(found: Figures) -> Iterator[Row]:
 
 def _fresh(name: str, ours: Sequence[float], tail: Sequence[float]) -> Row:
     took, floor = spread(ours), spread(tail)
-    where = {"http": "to a reader over HTTP", "chromium": "to the dashboard, drawn"}[name]
+    where = {
+        "http": "to a reader over HTTP",
+        "chromium": "to the dashboard, drawn",
+        "acp": "(a report, of an agent that speaks ACP) to a reader over HTTP",
+    }[name]
     return Row(
         f"a new message: from the client's write {where}",
         f"p99 ≤ {BAR_MS} ms",
