@@ -36,7 +36,7 @@ _KEPT: Final = frozenset(
 )
 """What a hook sends that doesn't belong to a conversation, or that the board shows anyway.
 
-Not what is known to be one: clients add to their hooks, and tell more with each version.
+Anything else is left out: clients add to their hooks, and say more with each version.
 """
 _ON_BOARD: Final = frozenset({plates.PROMPT_SUBMIT, plates.STOP})
 """Events of which the board shows the start of the text."""
