@@ -5,6 +5,7 @@
     ├── ValidationError            a value from outside is not valid
     │   ├── AnswerInvalid          an answer that the question does not allow
     │   ├── ResponseInvalid        a response that does not match the caller's `result_type`
+    │   ├── RecordingInvalid       a recorded model call that was edited, cut off or is too new
     │   └── EditInvalid            a JSON Patch that cannot be applied
     ├── NotFound
     │   ├── SessionNotFound
@@ -26,6 +27,7 @@
     │   └── StateInvalid
     ├── AgentError
     │   ├── AgentOutputInvalid · AgentTimedOut · AgentUncertain
+    │   ├── NotRecorded            a model call in playback that there is no recording of
     │   ├── RateLimited            the model accepts no more requests for now
     │   └── RetryAfter             an agent cannot run yet; retried later, not a failure
     ├── PhaseError                 a function of a phase raised: update, human, next, …
@@ -96,6 +98,10 @@ class AnswerInvalid(ValidationError):
 
 class ResponseInvalid(ValidationError):
     """The response does not match result_type."""
+
+
+class RecordingInvalid(ValidationError, code="RECORDING_INVALID"):
+    """This recording of a model call cannot be used."""
 
 
 class EditInvalid(ValidationError):
@@ -200,6 +206,10 @@ class AgentTimedOut(AgentError, code="AGENT_TIMED_OUT"):
 
 class AgentUncertain(AgentError, code="AGENT_UNCERTAIN"):
     """The process died while the agent was running, so its outcome is unknown."""
+
+
+class NotRecorded(AgentError, code="NOT_RECORDED"):
+    """There is no recording of this model call, and in playback no model is called."""
 
 
 class RateLimited(AgentError, code="RATE_LIMITED"):
