@@ -637,6 +637,8 @@ async def test_name_pin_see_and_dismiss(http: httpx.AsyncClient, session: str):
     assert (await http.patch(f"/plates/{id}", json={"name": ""})).json()["name"] is None
     assert (await http.patch(f"/plates/{id}", json={"colour": 1})).status_code == 400
     await http.delete(f"/plates/{id}")
+    for body in ({}, {"name": "docs"}):
+        assert (await http.patch(f"/plates/{id}", json=body)).status_code == 404
     listed = (await http.get("/plates")).json()["plates"]
     assert id not in [plate["plateId"] for plate in listed]
     await send(http, hook(session, "SessionStart", source="resume"))

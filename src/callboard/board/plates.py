@@ -109,9 +109,7 @@ class Plates:
     async def get(self, plate_id: str, *, dismissed: bool = False) -> Plate:
         """One plate on the board; with `dismissed`, a hidden one too."""
         plate = (await self.store.load(plate_id)).plate
-        if plate.dismissed and not dismissed:
-            raise PlateNotFound(f"Plate {plate_id!r} was dismissed.", plate_id=plate_id)
-        return plate
+        return plate if dismissed else _shown(plate)
 
     async def events(self, plate_id: str, after: int = 0, limit: Limit = None) -> list[Event]:
         """What happened on a plate after a position."""
@@ -297,7 +295,7 @@ class Plates:
 
         def changed(plate: Plate) -> Plate:
             return replace(
-                plate,
+                _shown(plate),
                 name=plate.name if name is None else name or None,
                 pinned=plate.pinned if pinned is None else pinned,
                 unseen=plate.unseen if seen is None else not seen,
@@ -380,9 +378,8 @@ class Plates:
         self, asked: QuestionAsker, session_id: str | None, host: str | None
     ) -> bool:
         """Whether a hook of this session, whose token may be limited to a host, asked this."""
-        if not asked.is_session(session_id):
-            return False
-        return host is None or (await self.get(asked.stream)).host == host
+        is_its = asked.is_session(session_id)
+        return is_its and (host is None or (await self.get(asked.stream)).host == host)
 
     async def _change(self, plate_id: str, told: Entry, change: Callable[[Plate], Plate]) -> Plate:
         while True:
@@ -395,3 +392,9 @@ class Plates:
             except PositionConflict:
                 continue
             return recording.plate
+
+
+def _shown(plate: Plate) -> Plate:
+    if plate.dismissed:
+        raise PlateNotFound(f"Plate {plate.plate_id!r} was dismissed.", plate_id=plate.plate_id)
+    return plate
