@@ -24,6 +24,12 @@ name = "scripted"
 base_url = "{url}/v1"
 wire_api = "responses"
 env_key = "SCRIPTED_KEY"
+
+# Its sandbox makes folders such as .git in each place where commands may write. Other clients would
+# take /tmp for a repository.
+[sandbox_workspace_write]
+exclude_slash_tmp = true
+exclude_tmpdir_env_var = true
 """
 TRUSTED = """
 [projects."{project}"]

@@ -27,13 +27,18 @@ export class Server {
     return join(this.folder, 'board.db')
   }
 
+  /** Nothing that it keeps belongs in the home of the person who runs the tests. */
+  private get env(): NodeJS.ProcessEnv {
+    return { ...process.env, CALLBOARD_TOKEN: TOKEN, XDG_DATA_HOME: join(this.folder, 'share') }
+  }
+
   /** Start it, and return when it listens; a second time at the same port. */
   async start(): Promise<void> {
     const port = this.url === '' ? 0 : this.port
     const flows = [join(ROOT, 'tests/server_flows.py'), join(ROOT, 'clients/react/tests/flows.py')]
     const options = [`--db=${this.database}`, `--port=${port}`, '--json']
     this.process = spawn(join(ROOT, '.venv/bin/callboard'), ['serve', ...flows, ...options], {
-      env: { ...process.env, CALLBOARD_TOKEN: TOKEN, CLAUDE_CONFIG_DIR: this.claude },
+      env: { ...this.env, CLAUDE_CONFIG_DIR: this.claude },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const { stdout, stderr } = this.process
@@ -67,7 +72,7 @@ export class Server {
   /** Run a command of Callboard beside it. */
   async command(...args: string[]): Promise<string> {
     const child = spawn(join(ROOT, '.venv/bin/callboard'), args, {
-      env: { ...process.env, CALLBOARD_TOKEN: TOKEN },
+      env: this.env,
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     let out = ''
