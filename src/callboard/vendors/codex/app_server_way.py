@@ -36,7 +36,9 @@ from callboard.vendors.steering import (
 from callboard.vendors.turns import is_without, last_lines, record_in
 
 _UNREACHABLE: Final = (OSError, ValueError, TimeoutError)
-_ENDED: Final = frozenset({"completed", "interrupted", "failed"})
+_ENDED_EARLY: Final = frozenset({"interrupted", "failed"})
+"""Turns that may leave a message unread. One that is completed has read all that it was given."""
+_ENDED: Final = frozenset({"completed", *_ENDED_EARLY})
 _MOST_ITEMS: Final = 100
 _LONGEST_SEARCHED: Final = 4 * 1024 * 1024
 """Bytes at the end of a record. It is looked at from the moment that a message is sent."""
@@ -44,7 +46,7 @@ _MOST_REMEMBERED: Final = 100
 _TURNS_SEARCHED: Final = 3
 """Older ones are in the record."""
 MISSED_FOR: Final = 2.0
-"""Seconds for which no turn has a message until it counts as lost."""
+"""Seconds for which no turn has a message until it counts as lost: items can come late."""
 NO_SERVER: Final = (
     "It can't be reached: no app server of Codex has this session. It may run with --no-daemon."
 )
@@ -162,34 +164,17 @@ class AppServerWay:
         self._missed_since.pop(message.id, None)
 
     async def _is_lost(self, recipient: Recipient, message: Outgoing) -> bool:
-        """Whether the turn that was given it has ended without it."""
-        turn = self._turns.get(message.id)
+        """Whether the turn that was given it ended without it, and it came nowhere else."""
         try:
             async with app_server_calls(self._socket) as server:
-                turns = await _last_turns(server, recipient)
-                if turn is None:
-                    return await self._is_missing(server, recipient, message, turns)
-                if not any(one.get("id") == turn and one.get("status") in _ENDED for one in turns):
-                    return False
-                return await _is_without_it(server, recipient, message, turn)
+                turns = _could_have_it(
+                    await _last_turns(server, recipient), self._turns.get(message.id)
+                )
+                is_missing = turns is not None
+                for turn in turns or ():
+                    is_missing &= await _is_without_it(server, recipient, message, turn)
         except _UNREACHABLE:
             return False
-
-    async def _is_missing(
-        self, server: AppServerCalls, recipient: Recipient, message: Outgoing, turns: list[Object]
-    ) -> bool:
-        """Whether no turn has it. Another process gave it to one, and ended before it said which.
-
-        For a while, the server may still have it before it.
-        """
-        given = [word(one.get("id")) for one in turns if one.get("status") in _ENDED]
-        is_missing = len(given) == len(turns)
-        for turn in given[:_TURNS_SEARCHED]:
-            is_missing = (
-                is_missing
-                and turn is not None
-                and await _is_without_it(server, recipient, message, turn)
-            )
         marks = [dump_json(message.id)]
         if not is_missing or not await asyncio.to_thread(
             lambda: is_without(record_of(recipient), marks)
@@ -198,6 +183,22 @@ class AppServerWay:
             return False
         now = time.monotonic()
         return now - self._missed_since.setdefault(message.id, now) >= MISSED_FOR
+
+
+def _could_have_it(turns: list[Object], given: str | None) -> list[str] | None:
+    """The turns to look through for a message that may be lost; None if it isn't.
+
+    Without the turn that it was given to, which only the process that did so knows, the last ones,
+    once all have ended.
+    """
+    ended = [one for one in turns if one.get("status") in _ENDED]
+    if given is not None:
+        ended = [one for one in ended if one.get("id") == given]
+        if not any(one.get("status") in _ENDED_EARLY for one in ended):
+            return None
+    elif len(ended) < len(turns):
+        return None
+    return [id for one in ended[:_TURNS_SEARCHED] if (id := word(one.get("id"))) is not None]
 
 
 async def _status(server: AppServerCalls, recipient: Recipient) -> str | None:
