@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.browser.transcripts import Transcript
 
+from callboard.disk.files import replace
 from callboard.systems.processes import started_at
 
 
@@ -20,12 +21,17 @@ class Inbox:
         self.started = started_at(pid)
         self._entry = home / "sessions" / f"{pid}.json"
         self._socket = home / "inbox.sock"
+        self._server: asyncio.Server | None = None
 
-    async def open(self, status: str) -> asyncio.Server:
+    async def open(self, status: str) -> None:
         """Take messages from now on."""
-        server = await asyncio.start_unix_server(self._hear, str(self._socket))
+        self._server = await asyncio.start_unix_server(self._hear, str(self._socket))
         self.stand(status)
-        return server
+
+    def close(self) -> None:
+        """Take none anymore."""
+        if self._server is not None:
+            self._server.close()
 
     def stand(self, status: str) -> None:
         """Say how the session is: idle, busy or waiting."""
@@ -38,7 +44,8 @@ class Inbox:
             "peerProtocol": 1,
             "messagingSocketPath": str(self._socket),
         }
-        self._entry.write_text(json.dumps(told))
+        # Whole, as the client does: what is read meanwhile would have no inbox.
+        replace(self._entry, json.dumps(told).encode())
 
     async def _hear(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         told = json.loads(await reader.readline())
@@ -51,8 +58,10 @@ class Inbox:
 async def inbox_of(home: Path, transcript: Transcript) -> AsyncGenerator[Inbox]:
     """A session's inbox. It is closed until it is opened."""
     process = await asyncio.create_subprocess_exec("sleep", "600")
+    inbox = Inbox(home, transcript, process.pid)
     try:
-        yield Inbox(home, transcript, process.pid)
+        yield inbox
     finally:
+        inbox.close()
         process.kill()
         await process.wait()

@@ -119,8 +119,5 @@ async def agent_at_work(folder: Path) -> AsyncGenerator[Work]:
                     break
             change(repository)
             (await http.patch(f"/plates/{plate}", json={"name": "ledger"})).raise_for_status()
-        inboxes = await inbox.open("busy")
-        try:
-            yield Work(server, plate, repository, transcript)
-        finally:
-            inboxes.close()
+        await inbox.open("busy")
+        yield Work(server, plate, repository, transcript)

@@ -38,7 +38,7 @@ async def test_messages_wait_are_changed_and_arrive(browser: Browser, tmp_path: 
     ):
         sender = {"pid": inbox.pid, "proc_start": inbox.started}
         plate = await put_on_board(server, transcript, callboard=sender)
-        inboxes = await inbox.open("waiting")
+        await inbox.open("waiting")
         await report(server, transcript, "PreToolUse", tool_name="AskUserQuestion")
         await person.visit(f"board/{plate}")
         await person.sees(WAITING)
@@ -81,4 +81,3 @@ async def test_messages_wait_are_changed_and_arrive(browser: Browser, tmp_path: 
         await expect(queued(person).filter(has_text="Never mind")).to_contain_text("Withdrawn")
         await person.button("Interrupt").click()
         await person.sees(re.compile("Press Esc there"))
-        inboxes.close()
