@@ -212,6 +212,7 @@ class Grid:
                 continue
             self._wrap(width)
             line = self.lines[self.row]
+            self._split(line.chars, self.column, min(self.column + width, self.columns))
             for at, one in enumerate((char, "")[:width], self.column):
                 if at < self.columns:
                     line.chars[at], line.styles[at] = one, self.style.codes
@@ -221,10 +222,18 @@ class Grid:
         """Write what fits into the line; returns the rest."""
         count = min(len(text), self.columns - self.column)
         line, end = self.lines[self.row], self.column + count
+        self._split(line.chars, self.column, end)
         line.chars[self.column : end] = text[:count]
         line.styles[self.column : end] = [self.style.codes] * count
         self._advance(count)
         return text[count:]
+
+    def _split(self, chars: list[str], start: int, end: int) -> None:
+        """Blank the other half of a wide character of which one half is written over."""
+        if start > 0 and not chars[start]:
+            chars[start - 1] = " "
+        if end < self.columns and not chars[end]:
+            chars[end] = " "
 
     def _advance(self, count: int) -> None:
         self.column += count

@@ -119,7 +119,8 @@ class MessagesScreen(ModalScreen[bool]):
 
     @property
     def _selected(self) -> PlateMessage | None:
-        at = self._list.highlighted
+        # The keys are shown again while the screen is taken down.
+        at = self._list.highlighted if self.query("#say-list") else None
         return None if at is None or at >= len(self._messages) else self._messages[at]
 
     # ------------------------------------------------------------------ showing

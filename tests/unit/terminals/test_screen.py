@@ -91,6 +91,12 @@ PIECES = st.lists(
 )  # fmt: skip
 
 
+def test_half_of_a_wide_character_that_is_written_over_takes_the_other_with_it():
+    assert shown("漢\x1b[1;2H0").lines[0] == " 0"
+    assert shown("a漢b\x1b[1;2H0").lines[0] == "a0 b"
+    assert shown("漢漢\x1b[1;2H漢").lines[0] == " 漢"
+
+
 @given(PIECES, st.integers(2, 9), st.integers(2, 30), st.data())
 def test_whatever_an_agent_prints_it_stays_a_screen(
     pieces: list[str], rows: int, columns: int, data: st.DataObject
