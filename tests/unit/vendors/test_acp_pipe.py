@@ -36,7 +36,7 @@ def nested(depth: int) -> bytes:
         (nested(900), "100 levels"),
         (nested(30_000), "not a message"),
         (nested(60_000), "50,000 values"),
-        (b'{"method":"%s"}' % (b"x" * (LARGEST + 300_000)), "8 MB"),
+        (b'{"method":"%s"}' % (b"x" * (LARGEST + 300_000)), "32 MB"),
     ],
     ids=["wide", "deep", "deeper", "deepest", "endless", "long"],
 )

@@ -9,7 +9,7 @@ from callboard.events.codec import MOST_VALUES, values_so_far
 from callboard.events.envelope import Json
 from callboard.events.json_values import as_text, is_list, is_object
 
-LARGEST: Final = 8 * 1024 * 1024
+LARGEST: Final = 32 * 1024 * 1024
 """Bytes of a message. A longer line is dropped."""
 _DEEPEST: Final = 100
 _PIECE: Final = 262_144
