@@ -9,8 +9,8 @@ import pytest
 from callboard.errors import NotRecorded, ValidationError
 from callboard.recording import Recorder, current, recording
 from callboard.recording.folder import RecordingFolder
-from callboard.recording.lines import Piece
-from callboard.recording.recorder import Received
+from callboard.recording.lines import ResponsePiece
+from callboard.recording.recorder import ReceivedResponse
 from callboard.recording.request import ModelRequest
 
 
@@ -28,7 +28,7 @@ def make(recorder: Recorder, request: ModelRequest, answer: str) -> str:
     call = recorder.begin(request)
     if call.played is not None:
         return b"".join(one.data for one in call.played.pieces).decode()
-    recorder.keep(call, Received(200, [], [Piece(1, answer.encode())], "completed"))
+    recorder.keep(call, ReceivedResponse(200, [], [ResponsePiece(1, answer.encode())], "completed"))
     return answer
 
 
@@ -101,9 +101,9 @@ def test_secrets_are_written_nowhere(tmp_path: Path, split: int):
     call = taking.begin(request)
     answer = f"You said {SECRET} and hunter2."
     cut = len("You said ") + split
-    pieces = [Piece(0, answer[:cut].encode()), Piece(9, answer[cut:].encode())]
+    pieces = [ResponsePiece(0, answer[:cut].encode()), ResponsePiece(9, answer[cut:].encode())]
     failure = f"ReadError: {SECRET}"
-    taking.keep(call, Received(200, [("x-request-id", SECRET)], pieces, "broken", failure))
+    taking.keep(call, ReceivedResponse(200, [("x-request-id", SECRET)], pieces, "broken", failure))
     text = "".join(one.read_text() for one in tmp_path.glob("*.jsonl"))
     assert SECRET not in text
     assert SECRET[-20:] not in text
