@@ -56,10 +56,6 @@ class Redaction:
             at += len(piece)
         return redacted
 
-    def found(self, text: str) -> bool:
-        """Whether a text has something that looks like a secret."""
-        return self._pattern.search(text) is not None
-
 
 def _cut(piece: bytes, at: int, spans: Sequence[tuple[int, int]]) -> bytes:
     """A piece that starts at a place of the whole; a secret is named where it starts."""
