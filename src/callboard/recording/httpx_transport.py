@@ -26,6 +26,10 @@ MATTER: Final = ("anthropic-beta", "anthropic-version", "openai-beta")
 """Headers that change what a model is given."""
 KEPT: Final = ("content-type", "retry-after", "request-id", "x-request-id")
 """Headers of a response that are stored. Others describe the transfer, or its caller."""
+_SECRET: Final = frozenset(
+    {"key", "api_key", "api-key", "apikey", "access_token", "token", "sig", "signature"}
+)
+"""Parameters of an address that authenticate."""
 _TYPES_OF_ERROR: Final = (
     httpx.ConnectError, httpx.ConnectTimeout, httpx.ReadError, httpx.ReadTimeout,
     httpx.WriteError, httpx.WriteTimeout, httpx.RemoteProtocolError, httpx.PoolTimeout,
@@ -104,7 +108,8 @@ def transport(
 def asked(request: httpx.Request) -> ModelRequest:
     """What a request of httpx asks a model for. Headers that authenticate are no part of it."""
     more = {name: request.headers[name] for name in MATTER if name in request.headers}
-    query = [(name, value) for name, value in request.url.params.multi_items() if name != "key"]
+    given = request.url.params.multi_items()
+    query = [(name, value) for name, value in given if name.lower() not in _SECRET]
     path = request.url.path + (f"?{urlencode(query)}" if query else "")
     where = f"{request.method} {path}"
     return ModelRequest(request.url.host, where, body_from(request.content), more)
