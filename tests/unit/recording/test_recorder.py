@@ -1,6 +1,7 @@
 """When a call is recorded, played back or refused, and what people are told."""
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,15 @@ def test_secrets_are_written_nowhere(tmp_path: Path, split: int):
     said = b"".join(one.data for one in found.pieces).decode()
     assert said == "You said [redacted] and [redacted]."
     assert [one.at_ms for one in found.pieces] == [0, 9]
+
+
+def test_a_call_with_a_secret_of_the_response_before_it_is_played(tmp_path: Path):
+    def converse(of: Recorder) -> str:
+        used = make(of, asked("Why?"), '{"password":"hunter22","says":"token=abcd1234"}')
+        return make(of, asked("And now?", used=json.loads(used)), "Because.")
+
+    assert converse(recorder(tmp_path, "missing")) == "Because."
+    assert converse(recorder(tmp_path, "playback")) == "Because."
 
 
 async def test_the_order_of_parallel_calls_does_not_matter(tmp_path: Path):
