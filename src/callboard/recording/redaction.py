@@ -32,7 +32,7 @@ _KEYS: Final = (
     r"\b(?:sk|pk|rk)[-_](?:ant-|proj-|live_|test_)?[0-9A-Za-z_-]{16,500}",
     r"\b(?:npm|pypi|hf|dop_v1|cb)[-_][0-9A-Za-z_-]{20,500}",
     # A JSON Web Token
-    r"\beyJ[0-9A-Za-z_-]{8,2000}+\.[0-9A-Za-z_-]{8,4000}+\.[0-9A-Za-z_-]{0,2000}",
+    r"\beyJ[0-9A-Za-z_-]{8,2000}+\.[0-9A-Za-z_-]{8,20000}+\.[0-9A-Za-z_-]{0,2000}",
 )
 """What keys look like. Everything here has a bound, so that no text takes long."""
 _NAMES: Final = (
@@ -45,16 +45,16 @@ _IS: Final = r"\s{0,20}(?:=>|=|:)\s{0,20}"
 _START: Final = r"(?![\s,:}\]])"
 _VALUES: Final = (
     # What a model gives for probabilities is called a token, too.
-    rf'"{_START}((?:[^"\\\n]|\\.){{4,2000}}+)"(?!\s{{0,20}},\s{{0,20}}"(?:logprob|tokenid|bytes))'
-    rf'|\\"{_START}((?:[^"\\\n]|\\\\\\"|\\[^"]){{4,2000}}+)\\"'
-    r"|'([^'\"\\\n]{4,2000})'"
+    rf'"{_START}((?:[^"\\\n]|\\.){{4,20000}}+)"(?!\s{{0,20}},\s{{0,20}}"(?:logprob|tokenid|bytes))'
+    rf'|\\"{_START}((?:[^"\\\n]|\\\\\\"|\\[^"]){{4,20000}}+)\\"'
+    r"|'([^'\"\\\n]{4,20000})'"
 )
 _SENT: Final = r"([0-9a-z+/._~=-]{8,4000})"
 _NAMED: Final = (
     rf"authorization[\"'\\]{{0,2}}{_IS}[\"'\\]{{0,2}}(?:bearer|basic)\s{{1,20}}{_SENT}",
     # Elsewhere these may be common words, as may be what follows.
     rf"\b(?:bearer|basic)\s{{1,20}}(?=\S{{0,200}}?[0-9]|\S{{1,200}}?(?-i:[A-Z])){_SENT}",
-    rf"{_NAMES}{_IS}(?:{_VALUES}|([^\s\"',;\\]{{4,2000}}))",
+    rf"{_NAMES}{_IS}(?:{_VALUES}|([^\s\"',;\\]{{4,20000}}))",
     # The name of a member: its value isn't a secret if it is a number, or another object.
     rf"{_NAMES}(?:\\?[\"']){_IS}(?:{_VALUES})",
     r'\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@"\\]{1,200}:([^\s/@"\\]{1,500})(?=@)',

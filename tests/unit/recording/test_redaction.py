@@ -39,6 +39,7 @@ def test_keys_are_replaced_in_texts_and_responses(name: str):
         (f"Bearer {LETTERS}", f"Bearer {REDACTED}"),
         (f"token: Bearer {LETTERS}", f"token: {REDACTED} {REDACTED}"),
         ("Authorization: Basic abcdefghij", f"Authorization: Basic {REDACTED}"),
+        (f"private_key = '{BODY * 40}'", f"private_key = '{REDACTED}'"),
         ("password=hunter22 it is", f"password={REDACTED} it is"),
         ('{"password":"hunter22","n":1}', f'{{"password":"{REDACTED}","n":1}}'),
         (
