@@ -46,7 +46,6 @@ ALONE: dict[str, str] = {
     "vendors.claude.prompt_box": "each client draws its box in its own way",
     "vendors.codex.prompt_box": "each client draws its box in its own way",
     "vendors.gemini.prompt_box": "each client draws its box in its own way",
-    "board.typed_receipts": "it reads the log, which the delivery of messages does not",
     "vendors.conversations": "relays import the readers only when one is needed",
 }
 

@@ -15,7 +15,7 @@ from callboard.board.messages import PlateInterrupted, PlateMessage, PlateMessag
 from callboard.board.plate import Plate
 from callboard.board.plates import Plates
 from callboard.board.relay_hosts import RelayHosts
-from callboard.board.typed_receipts import typed_receipt
+from callboard.board.typed_receipts import TypedReceipt
 from callboard.clock import Clock
 from callboard.errors import (
     CallboardError,
@@ -211,11 +211,16 @@ class AgentMessages:
             return False
         return found.get("recalled") is True
 
-    async def typed_receipt(self, message: PlateMessage) -> tuple[Arrival, int] | None:
-        """What the client's hooks have reported of a message that was typed, and when."""
+    async def typed_receipt(
+        self, message: PlateMessage, known: TypedReceipt
+    ) -> tuple[Arrival, int] | None:
+        """What the client's hooks have reported of a message that was typed, and when.
+
+        known: what was found out about this attempt before.
+        """
         if message.way != "terminal":
             return None
-        return await typed_receipt(self._log, message.plate_id, message)
+        return await known.look(self._log, message)
 
     async def unseen(self, plate_id: str, since_ms: int) -> Sequence[PlateMessage]:
         """The messages that were delivered since then, and of which nothing shows who saw them."""

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from callboard.board.conversation_size import LARGEST, fitted_item, fitted_page
 from callboard.board.plate_store import Recent
-from callboard.board.usage_totals import HourTokens, SessionTokens
+from callboard.board.usage_totals import MOST_TOTALS, HourTokens, SessionTokens
 from callboard.clock import Clock
 from callboard.errors import NotFound, TranscriptUnreadable
 from callboard.events.envelope import Event
@@ -305,12 +305,13 @@ def _count(tally: _Tally, event: Event) -> None:
         return
     hour = event.at_ms // HOUR_MS * HOUR_MS
     for used in usages(payload, "", tally.model):
-        known = tally.sums.get((hour, used.model or "")) or HourTokens(
-            hour, used.model or "", 0, 0, 0, 0, 0
-        )
-        tally.sums[hour, used.model or ""] = HourTokens(
-            hour,
-            used.model or "",
+        key = hour, used.model or ""
+        if key not in tally.sums and len(tally.sums) >= MOST_TOTALS - 1:
+            # As `usage_counting` does: they still count, but take no memory for each.
+            key = 0, ""
+        known = tally.sums.get(key) or HourTokens(*key, 0, 0, 0, 0, 0)
+        tally.sums[key] = HourTokens(
+            *key,
             known.input_tokens + used.input_tokens,
             known.output_tokens + used.output_tokens,
             known.cache_read_tokens + used.cache_read_tokens,

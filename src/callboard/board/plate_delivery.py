@@ -7,7 +7,7 @@ is done now, or was done before, and then only what the client shows decides.
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, get_args
 
 from callboard.board.agent_messages import (
@@ -24,6 +24,7 @@ from callboard.board.messages import WAY_OF_HOOKS, PlateMessage
 from callboard.board.plate import NOT_STARTED, Plate
 from callboard.board.plates import Plates
 from callboard.board.relay_hosts import RelayHosts
+from callboard.board.typed_receipts import TypedReceipt
 from callboard.clock import Clock
 from callboard.errors import (
     CallboardError,
@@ -64,7 +65,7 @@ class _Attempt:
     is_done: its machine has done it, now or before. waits: what it was last seen to wait for: a
     dialog (`held`), or no hook and no dialog (`left`). since: when its evidence became due.
     asked_at: when it was last looked whether another way leads there, and the plate's time then.
-    handed_before: when the message before it was handed over.
+    handed_before: when the message before it was handed over. receipt: what hooks reported of it.
     """
 
     is_ours: bool = False
@@ -75,6 +76,7 @@ class _Attempt:
     since: float | None = None
     asked_at: tuple[float, int] = (float("-inf"), 0)
     handed_before: int = 0
+    receipt: TypedReceipt = field(default_factory=TypedReceipt)
 
 
 class PlateDelivery:
@@ -280,7 +282,7 @@ class PlateDelivery:
 
     async def _look(self, plate: Plate, message: PlateMessage, attempt: _Attempt) -> float | None:
         """Look at what the client shows; returns when to look again, None if it showed enough."""
-        if (typed := await self._messages.typed_receipt(message)) is not None:
+        if (typed := await self._messages.typed_receipt(message, attempt.receipt)) is not None:
             return await self._arrive(message, attempt, *typed)
         data = asked_of(plate, message)
         found: Object = {}

@@ -1,5 +1,7 @@
 """What shows that a message was typed and submitted: a hook that reports a prompt with its text."""
 
+from dataclasses import dataclass
+
 from callboard.board.message_queue import Arrival
 from callboard.board.messages import PlateMessage
 from callboard.events import messages, plates
@@ -13,32 +15,45 @@ _ANSWERS = frozenset({plates.TOOL_START, plates.TOOL_CALL, plates.STOP, plates.P
 """What only happens once the model was given the prompt."""
 
 
-async def typed_receipt(
-    log: EventLog, plate_id: str, message: PlateMessage
-) -> tuple[Arrival, int] | None:
-    """What the hooks have reported of a message since it was handed over, and when."""
+@dataclass(slots=True)
+class TypedReceipt:
+    """What the hooks have reported of one attempt so far, and when. position: how far was read."""
+
     found: tuple[Arrival, int] | None = None
-    for event in await _since_handed(log, plate_id, message):
+    position: int | None = None
+
+    async def look(self, log: EventLog, message: PlateMessage) -> tuple[Arrival, int] | None:
+        """What they have reported by now. Only what is new is read."""
+        if self.position is None:
+            self.position = await _handed_at(log, message)
+        while self.found is None or self.found[0] != "seen":
+            page = await log.read(message.plate_id, self.position, limit=_PAGE)
+            for event in page:
+                self._take(event, message.text)
+                self.position = event.position
+            if len(page) < _PAGE:
+                break
+        return self.found
+
+    def _take(self, event: Event, text: str) -> None:
         prompt = plates.PROMPT_SUBMIT.of(event)
-        if found is None and prompt is not None and _is(message.text, prompt.get("prompt", "")):
-            found = "delivered", event.at_ms
-        elif found is not None and event.name in _ANSWERS:
-            return "seen", event.at_ms
-    return found
+        if self.found is None:
+            if prompt is not None and _is(text, prompt.get("prompt", "")):
+                self.found = "delivered", event.at_ms
+        elif self.found[0] == "delivered" and event.name in _ANSWERS:
+            self.found = "seen", event.at_ms
 
 
-async def _since_handed(log: EventLog, plate_id: str, message: PlateMessage) -> list[Event]:
-    """The events after the one that records this attempt."""
-    end = await log.head(plate_id)
-    later: list[Event] = []
+async def _handed_at(log: EventLog, message: PlateMessage) -> int:
+    """The position of the event that records this attempt, which is among the last ones."""
+    head = end = await log.head(message.plate_id)
     while end > 0:
-        page = await log.read(plate_id, max(0, end - _PAGE), end)
-        for index in reversed(range(len(page))):
-            handed = messages.HANDED.of(page[index])
+        for event in reversed(await log.read(message.plate_id, max(0, end - _PAGE), end)):
+            handed = messages.HANDED.of(event)
             if handed is not None and handed["id"] == message.id:
-                return [*page[index + 1 :], *later]
-        later, end = [*page, *later], end - _PAGE
-    return []
+                return event.position
+        end -= _PAGE
+    return head
 
 
 def _is(text: str, prompt: str) -> bool:

@@ -14,7 +14,7 @@ from callboard.disk.files import NOFOLLOW, PRIVATE
 from callboard.disk.locks import locked
 from callboard.errors import RecordingInvalid
 from callboard.events.envelope import Json
-from callboard.recording.lines import Recording, from_line
+from callboard.recording.lines import RecordedCall, from_line
 from callboard.recording.request import key_of
 
 _START: Final = b'{"key":"'
@@ -44,14 +44,14 @@ class RecordingFolder:
         self._read: dict[Path, tuple[int, int, int]] = {}
         """Of each file: what identifies it, how much of it was read, and how many lines."""
 
-    def find(self, request: Mapping[str, Json]) -> Sequence[Recording]:
+    def find(self, request: Mapping[str, Json]) -> Sequence[RecordedCall]:
         """The recordings of this request, in order, of the newest take only."""
         self._look()
         lines = self._lines.get(key_of(request), [])
         found = [self._recording(one) for one in lines if one.take == lines[-1].take]
         return [one for one in found if one.request == request]
 
-    def all(self) -> Iterator[Recording]:
+    def all(self) -> Iterator[RecordedCall]:
         """Every recording that counts, by file and line."""
         self._look()
         for lines in [*self._lines.values()]:
@@ -59,7 +59,7 @@ class RecordingFolder:
                 if one.take == lines[-1].take:
                     yield self._recording(one)
 
-    def add(self, recording: Recording, *, unless_known: bool = False) -> bool:
+    def add(self, recording: RecordedCall, *, unless_known: bool = False) -> bool:
         """Write a recording; returns whether it was.
 
         unless_known: not if another process has recorded the same request meanwhile.
@@ -106,7 +106,7 @@ class RecordingFolder:
                 start += len(line)
         return identity, start, number
 
-    def _recording(self, line: _Line) -> Recording:
+    def _recording(self, line: _Line) -> RecordedCall:
         if line.length > _LARGEST_LINE:
             raise RecordingInvalid(f"{line.file}:{line.number}: this recording is too large.")
         with line.file.open("rb") as opened:
@@ -114,7 +114,7 @@ class RecordingFolder:
             return from_line(opened.read(line.length), f"{line.file}:{line.number}")
 
 
-def _file_name(recording: Recording) -> str:
+def _file_name(recording: RecordedCall) -> str:
     """One file for each provider, so that a folder stays easy to look through."""
     provider = str(recording.request.get("provider", "")) or "unknown"
     return "".join(one if one.isalnum() or one in ".-" else "-" for one in provider) + ".jsonl"

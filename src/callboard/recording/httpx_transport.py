@@ -11,8 +11,8 @@ from typing import Final
 from urllib.parse import urlencode
 
 from callboard.errors import MissingExtra
-from callboard.recording.lines import LARGEST, Outcome, Piece, Recording
-from callboard.recording.recorder import Call, Received, Recorder, current, pauses
+from callboard.recording.lines import LARGEST, Outcome, RecordedCall, ResponsePiece
+from callboard.recording.recorder import PendingCall, ReceivedResponse, Recorder, current, pauses
 from callboard.recording.request import ModelRequest, body_from
 
 try:
@@ -26,6 +26,10 @@ MATTER: Final = ("anthropic-beta", "anthropic-version", "openai-beta")
 """Headers that change what a model is given."""
 KEPT: Final = ("content-type", "retry-after", "request-id", "x-request-id")
 """Headers of a response that are stored. Others describe the transfer, or its caller."""
+_SECRET: Final = frozenset(
+    {"key", "api_key", "api-key", "apikey", "access_token", "token", "sig", "signature"}
+)
+"""Parameters of an address that authenticate."""
 _TYPES_OF_ERROR: Final = (
     httpx.ConnectError, httpx.ConnectTimeout, httpx.ReadError, httpx.ReadTimeout,
     httpx.WriteError, httpx.WriteTimeout, httpx.RemoteProtocolError, httpx.PoolTimeout,
@@ -104,7 +108,8 @@ def transport(
 def asked(request: httpx.Request) -> ModelRequest:
     """What a request of httpx asks a model for. Headers that authenticate are no part of it."""
     more = {name: request.headers[name] for name in MATTER if name in request.headers}
-    query = [(name, value) for name, value in request.url.params.multi_items() if name != "key"]
+    given = request.url.params.multi_items()
+    query = [(name, value) for name, value in given if name.lower() not in _SECRET]
     path = request.url.path + (f"?{urlencode(query)}" if query else "")
     where = f"{request.method} {path}"
     return ModelRequest(request.url.host, where, body_from(request.content), more)
@@ -113,12 +118,12 @@ def asked(request: httpx.Request) -> ModelRequest:
 class _Taking:
     """Collects a response while it is passed on, and keeps it once."""
 
-    def __init__(self, recorder: Recorder, call: Call) -> None:
+    def __init__(self, recorder: Recorder, call: PendingCall) -> None:
         self.response: httpx.Response | None = None
         self._recorder = recorder
         self._call = call
         self._began = recorder.clock.monotonic()
-        self._pieces: list[Piece] = []
+        self._pieces: list[ResponsePiece] = []
         self._size = 0
         self._is_kept = False
 
@@ -129,7 +134,7 @@ class _Taking:
         if self._size > LARGEST:
             self._pieces = []
         else:
-            self._pieces.append(Piece(at_ms, data))
+            self._pieces.append(ResponsePiece(at_ms, data))
 
     def end(self, outcome: Outcome, error: BaseException | None = None) -> None:
         """Keep what came, as what it was."""
@@ -141,7 +146,7 @@ class _Taking:
             return
         response = self.response
         headers = [] if response is None else [*response.headers.multi_items()]
-        received = Received(
+        received = ReceivedResponse(
             None if response is None else response.status_code,
             [(name.lower(), value) for name, value in headers if name.lower() in KEPT],
             self._pieces,
@@ -202,7 +207,7 @@ class _Passing(httpx.AsyncByteStream, httpx.SyncByteStream):
         self._taking.end("broken")
 
 
-def _played(recording: Recording, speed: float | None) -> httpx.Response:
+def _played(recording: RecordedCall, speed: float | None) -> httpx.Response:
     if recording.status is None:
         raise _error_of(recording)
     return httpx.Response(
@@ -213,7 +218,7 @@ def _played(recording: Recording, speed: float | None) -> httpx.Response:
 class _Playing(httpx.AsyncByteStream, httpx.SyncByteStream):
     """Plays a recorded body, and its break if there was one."""
 
-    def __init__(self, recording: Recording, speed: float | None) -> None:
+    def __init__(self, recording: RecordedCall, speed: float | None) -> None:
         self._recording = recording
         self._pauses = pauses(recording, speed)
 
@@ -234,6 +239,6 @@ class _Playing(httpx.AsyncByteStream, httpx.SyncByteStream):
             raise _error_of(self._recording)
 
 
-def _error_of(recording: Recording) -> httpx.TransportError:
+def _error_of(recording: RecordedCall) -> httpx.TransportError:
     name, _, told = (recording.error or "RemoteProtocolError: the reader hung up").partition(": ")
     return _ERRORS.get(name, httpx.RemoteProtocolError)(told or name)

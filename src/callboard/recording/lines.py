@@ -22,7 +22,7 @@ LARGEST: Final = 64 * 1024 * 1024
 Outcome = Literal["completed", "failed", "broken"]
 
 
-class Piece(NamedTuple):
+class ResponsePiece(NamedTuple):
     """A part of a response, and after how many milliseconds it came."""
 
     at_ms: int
@@ -30,7 +30,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Recording:
+class RecordedCall:
     """A call and its response.
 
     take: who recorded it; recording again makes a new take, and the newest counts. status: of
@@ -41,7 +41,7 @@ class Recording:
     take: str
     status: int | None
     headers: Sequence[tuple[str, str]]
-    pieces: Sequence[Piece]
+    pieces: Sequence[ResponsePiece]
     outcome: Outcome
     error: str | None = None
     recorded_at: int = 0
@@ -67,7 +67,7 @@ class Recording:
         return dump_json(told if self.error is None else {**told, "error": self.error}) + b"\n"
 
 
-def from_line(line: bytes, where: str) -> Recording:
+def from_line(line: bytes, where: str) -> RecordedCall:
     """Read a line; RecordingInvalid, with the place, if it isn't what was written.
 
     where: the file and the line, for people.
@@ -92,11 +92,11 @@ def from_line(line: bytes, where: str) -> Recording:
     return recording
 
 
-def _recording(told: Mapping[str, object]) -> Recording:
+def _recording(told: Mapping[str, object]) -> RecordedCall:
     status, error = told.get("status"), told.get("error")
     outcome = as_text(told.get("outcome"))
     headers = [[as_text(one) for one in as_list(pair)] for pair in as_list(told.get("headers"))]
-    return Recording(
+    return RecordedCall(
         request=_json_object(told.get("request")),
         take=as_text(told.get("take")),
         status=status if isinstance(status, int) else None,
@@ -125,7 +125,7 @@ def _written(data: bytes) -> list[Json]:
         return [base64.b64encode(data).decode(), "base64"]
 
 
-def _piece(told: list[object]) -> Piece:
+def _piece(told: list[object]) -> ResponsePiece:
     at_ms, text, *encoded = told or [0, ""]
     data = as_text(text)
-    return Piece(as_whole(at_ms), base64.b64decode(data) if encoded else data.encode())
+    return ResponsePiece(as_whole(at_ms), base64.b64decode(data) if encoded else data.encode())

@@ -20,7 +20,7 @@ from callboard.events.envelope import Json
 from callboard.events.json_values import as_object
 from callboard.recording.difference import differences, nearest
 from callboard.recording.folder import RecordingFolder
-from callboard.recording.lines import LARGEST, Outcome, Piece, Recording
+from callboard.recording.lines import LARGEST, Outcome, RecordedCall, ResponsePiece
 from callboard.recording.redaction import Redaction
 from callboard.recording.request import ModelRequest, key_of
 
@@ -30,21 +30,21 @@ Mode = Literal["off", "always", "missing", "playback"]
 MODES: Final = ("off", "always", "missing", "playback")
 
 
-class Call(NamedTuple):
+class PendingCall(NamedTuple):
     """One call: its request as it is stored, which time this is, and what is played back, if so."""
 
     request: Mapping[str, Json]
     time: int
     take: str
-    played: Recording | None
+    played: RecordedCall | None
 
 
-class Received(NamedTuple):
+class ReceivedResponse(NamedTuple):
     """What came back."""
 
     status: int | None
     headers: Sequence[tuple[str, str]]
-    pieces: Sequence[Piece]
+    pieces: Sequence[ResponsePiece]
     outcome: Outcome
     error: str | None = None
 
@@ -88,21 +88,21 @@ class Recorder:
         self._times: defaultdict[str, int] = defaultdict(int)
         self._lock = Lock()
 
-    def begin(self, asked: ModelRequest) -> Call:
+    def begin(self, asked: ModelRequest) -> PendingCall:
         """What to do about a call. NotRecorded if it may not be made and isn't recorded."""
         request = as_object(self._redaction.value(dict(asked.canonical)))
         key = key_of(request)
         with self._lock:
             time, self._times[key] = self._times[key], self._times[key] + 1
             is_asked = self.mode != "always"
-            known: list[Recording] = [*self._folder.find(request)] if is_asked else []
+            known: list[RecordedCall] = [*self._folder.find(request)] if is_asked else []
         if time < len(known):
-            return Call(request, time, known[0].take, known[time])
+            return PendingCall(request, time, known[0].take, known[time])
         if self.mode == "playback":
             raise self._refuse(request, len(known))
-        return Call(request, time, known[0].take if known else self._take, None)
+        return PendingCall(request, time, known[0].take if known else self._take, None)
 
-    def keep(self, call: Call, received: Received) -> None:
+    def keep(self, call: PendingCall, received: ReceivedResponse) -> None:
         """Record what came back."""
         size = sum(len(one.data) for one in received.pieces)
         if size > LARGEST:
@@ -110,10 +110,11 @@ class Recorder:
             return
         redacted = self._redaction.pieces([one.data for one in received.pieces])
         pieces = [
-            Piece(one.at_ms, data) for one, data in zip(received.pieces, redacted, strict=True)
+            ResponsePiece(one.at_ms, data)
+            for one, data in zip(received.pieces, redacted, strict=True)
         ]
         error = None if received.error is None else self._redaction.text(received.error)
-        made = Recording(
+        made = RecordedCall(
             call.request,
             call.take,
             received.status,
@@ -189,7 +190,7 @@ def recording(
         yield recorder
 
 
-def pauses(recording: Recording, speed: float | None) -> list[float]:
+def pauses(recording: RecordedCall, speed: float | None) -> list[float]:
     """Seconds to wait before each piece of a response."""
     if speed is None:
         return [0.0] * len(recording.pieces)

@@ -13,7 +13,7 @@ from typing import Final
 
 from callboard.events.codec import dump_json, load_json
 from callboard.events.envelope import Json
-from callboard.events.json_values import as_text, is_list, is_mapping
+from callboard.events.json_values import is_list, is_mapping
 
 CONVERSATIONS: Final = ("messages", "input", "contents")
 """Where a body has the conversation, depending on the provider."""
@@ -38,11 +38,6 @@ class ModelRequest:
     path: str
     body: Json
     more: Mapping[str, str]
-
-    @property
-    def model(self) -> str:
-        """The model's name; empty if the body has none."""
-        return as_text(self.body.get("model")) if is_mapping(self.body) else ""
 
     @cached_property
     def canonical(self) -> Mapping[str, Json]:

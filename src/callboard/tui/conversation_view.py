@@ -109,11 +109,6 @@ class ConversationView(ScrollView, can_focus=True):
             self._reveal()
             self.refresh()
 
-    def unfold(self, item_id: str) -> None:
-        """Show all of a message."""
-        self._unfolded.add(item_id)
-        self._arrange()
-
     # ------------------------------------------------------------------ lines
 
     def _at(self) -> int | None:

@@ -8,6 +8,7 @@ import pytest
 from tests.unit.board.boards import Board
 
 from callboard.board.logged_conversations import LoggedConversations
+from callboard.board.usage_totals import MOST_TOTALS
 from callboard.clock import SystemClock
 from callboard.errors import NotFound
 from callboard.events.envelope import Event, NewEvent
@@ -93,6 +94,24 @@ async def test_tokens_are_counted_once_by_model():
     totals = [(one.model, one.input_tokens, one.calls, one.cost) for one in counted.totals]
     assert totals == [("m", 20, 2, 0.5), ("other", 10, 1, 0.25)]
     assert (await reading.usage(id)).totals == counted.totals
+
+
+async def test_more_models_than_are_recorded_count_together():
+    board = Board()
+    reading = LoggedConversations(board.log, SystemClock())
+    turns = [
+        {
+            "type": "turn",
+            "stopReason": "end_turn",
+            "usage": [{"model": f"m{turn}.{at}", "inputTokens": 1} for at in range(20)],
+        }
+        for turn in range(60)
+    ]
+    id = await talked(board, *turns)
+    while not (counted := await reading.usage(id)).whole:
+        pass
+    assert len(counted.totals) == MOST_TOTALS
+    assert sum(one.input_tokens for one in counted.totals) == 1200
 
 
 class Counting:

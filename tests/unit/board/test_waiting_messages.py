@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.scripted_agent import MessageWorld
@@ -12,6 +13,7 @@ from callboard.board.plate_delivery import ASKS_AGAIN, REST, RETRIES, SHOWS_WITH
 from callboard.errors import ConflictError
 from callboard.events import messages as names
 from callboard.events import plates as events
+from callboard.events.envelope import Event, NewEvent
 from callboard.events.payloads.messages import MessageTiming
 from callboard.testing.fake_clock import FakeClock
 
@@ -232,6 +234,34 @@ class TestTyped:
         await world.steps()
         assert await world.statuses() == {"Go on.": "delivered"}
         assert world.agent.got == ["Go on."]
+
+    async def test_each_look_reads_only_what_is_new(
+        self, world: MessageWorld, monkeypatch: pytest.MonkeyPatch
+    ):
+        await world.say("Go on.")
+        await world.steps()
+        more = [NewEvent(f"e{n}", "hook_heard", {"raw": {}}, n) for n in range(1000)]
+        await world.board.log.append(world.id, more)
+        await world.steps()
+        read, count = world.board.log.read, 0
+
+        async def counted(*args: Any, **options: Any) -> list[Event]:
+            nonlocal count
+            found = await read(*args, **options)
+            count += len(found)
+            return found
+
+        monkeypatch.setattr(world.board.log, "read", counted)
+        await world.steps()
+        await world.steps()
+        assert count == 0
+        await world.hear(events.PROMPT_SUBMIT({"prompt": "Go on."}))
+        await world.steps()
+        assert await world.statuses() == {"Go on.": "delivered"}
+        await world.hear(events.STOP({}))
+        await world.steps()
+        assert await world.statuses() == {"Go on.": "seen"}
+        assert count < 50
 
     async def test_nothing_shows_that_it_was_submitted(self, world: MessageWorld):
         await world.say("Go on.")

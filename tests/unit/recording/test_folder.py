@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from callboard.errors import RecordingInvalid
 from callboard.recording.folder import RecordingFolder
-from callboard.recording.lines import Piece, Recording, from_line
+from callboard.recording.lines import RecordedCall, ResponsePiece, from_line
 
 
-def made(question: str = "Why?", take: str = "t1", answer: bytes = b"Because.") -> Recording:
+def made(question: str = "Why?", take: str = "t1", answer: bytes = b"Because.") -> RecordedCall:
     request = {"provider": "api.example.com", "path": "POST /v1", "body": {"q": question}}
     headers = [("content-type", "text/plain")]
-    return Recording(request, take, 200, headers, [Piece(5, answer)], "completed")
+    return RecordedCall(request, take, 200, headers, [ResponsePiece(5, answer)], "completed")
 
 
 def answers(folder: RecordingFolder, question: str = "Why?") -> list[bytes]:
@@ -134,12 +134,16 @@ def test_what_is_no_recording_is_named(tmp_path: Path, line: bytes):
         answers(RecordingFolder(tmp_path))
 
 
-PIECES = st.lists(st.builds(Piece, st.integers(0, 10_000), st.binary(max_size=20)), max_size=5)
+PIECES = st.lists(
+    st.builds(ResponsePiece, st.integers(0, 10_000), st.binary(max_size=20)), max_size=5
+)
 
 
 @given(PIECES, st.sampled_from(["completed", "failed", "broken"]), st.none() | st.text(max_size=20))
-def test_a_line_reads_as_what_was_written(pieces: list[Piece], outcome: Any, error: str | None):
-    recording = Recording(
+def test_a_line_reads_as_what_was_written(
+    pieces: list[ResponsePiece], outcome: Any, error: str | None
+):
+    recording = RecordedCall(
         {"provider": "x", "path": "y", "body": None},
         "t",
         None,

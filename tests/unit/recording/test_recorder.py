@@ -1,6 +1,7 @@
 """When a call is recorded, played back or refused, and what people are told."""
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ import pytest
 from callboard.errors import NotRecorded, ValidationError
 from callboard.recording import Recorder, current, recording
 from callboard.recording.folder import RecordingFolder
-from callboard.recording.lines import Piece
-from callboard.recording.recorder import Received
+from callboard.recording.lines import ResponsePiece
+from callboard.recording.recorder import ReceivedResponse
 from callboard.recording.request import ModelRequest
 
 
@@ -28,7 +29,7 @@ def make(recorder: Recorder, request: ModelRequest, answer: str) -> str:
     call = recorder.begin(request)
     if call.played is not None:
         return b"".join(one.data for one in call.played.pieces).decode()
-    recorder.keep(call, Received(200, [], [Piece(1, answer.encode())], "completed"))
+    recorder.keep(call, ReceivedResponse(200, [], [ResponsePiece(1, answer.encode())], "completed"))
     return answer
 
 
@@ -101,9 +102,9 @@ def test_secrets_are_written_nowhere(tmp_path: Path, split: int):
     call = taking.begin(request)
     answer = f"You said {SECRET} and hunter2."
     cut = len("You said ") + split
-    pieces = [Piece(0, answer[:cut].encode()), Piece(9, answer[cut:].encode())]
+    pieces = [ResponsePiece(0, answer[:cut].encode()), ResponsePiece(9, answer[cut:].encode())]
     failure = f"ReadError: {SECRET}"
-    taking.keep(call, Received(200, [("x-request-id", SECRET)], pieces, "broken", failure))
+    taking.keep(call, ReceivedResponse(200, [("x-request-id", SECRET)], pieces, "broken", failure))
     text = "".join(one.read_text() for one in tmp_path.glob("*.jsonl"))
     assert SECRET not in text
     assert SECRET[-20:] not in text
@@ -113,6 +114,15 @@ def test_secrets_are_written_nowhere(tmp_path: Path, split: int):
     said = b"".join(one.data for one in found.pieces).decode()
     assert said == "You said [redacted] and [redacted]."
     assert [one.at_ms for one in found.pieces] == [0, 9]
+
+
+def test_a_call_with_a_secret_of_the_response_before_it_is_played(tmp_path: Path):
+    def converse(of: Recorder) -> str:
+        used = make(of, asked("Why?"), '{"password":"hunter22","says":"token=abcd1234"}')
+        return make(of, asked("And now?", used=json.loads(used)), "Because.")
+
+    assert converse(recorder(tmp_path, "missing")) == "Because."
+    assert converse(recorder(tmp_path, "playback")) == "Because."
 
 
 async def test_the_order_of_parallel_calls_does_not_matter(tmp_path: Path):

@@ -227,6 +227,21 @@ async def test_keys_are_in_no_file(model: ThreadingHTTPServer, tmp_path: Path):
     assert KEY not in "".join(one.read_text() for one in tmp_path.glob("*.jsonl"))
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["api_key", "api-key", "ApiKey", "access_token", "token", "sig", "signature"],
+)
+async def test_keys_in_addresses_are_in_no_file(
+    model: ThreadingHTTPServer, tmp_path: Path, name: str
+):
+    async with client(model) as http:
+        with recording(tmp_path):
+            await http.post(f"/echo?{name}=plain-word&alt=sse", json=1)
+        with recording(tmp_path, "playback"):
+            await http.post(f"/echo?{name}=another&alt=sse", json=1)
+    assert "plain-word" not in "".join(one.read_text() for one in tmp_path.glob("*.jsonl"))
+
+
 def test_without_asyncio_too(model: ThreadingHTTPServer, tmp_path: Path):
     base = f"http://127.0.0.1:{model.server_port}"
     with httpx.Client(transport=transport(), base_url=base) as http:

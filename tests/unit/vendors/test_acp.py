@@ -7,6 +7,7 @@ from tests.interactions import interaction
 from tests.unit.board.boards import Board
 
 from callboard.events import plates
+from callboard.events.json_values import objects
 from callboard.vendors.acp.payloads import OPTIONS, decision, translate
 from callboard.vendors.acp.turn_usage import TurnUsage
 from callboard.vendors.prompt_box import as_words
@@ -144,3 +145,16 @@ def test_costs_are_counted_from_one_turn_to_the_next():
 def test_a_message_is_never_a_command(text: str, sent: str):
     """Agents run what starts with a slash, wherever it comes from."""
     assert as_words(text) == sent
+
+
+@pytest.mark.parametrize(
+    "amount",
+    [10**400, float("inf"), float("nan"), -1, 2_000_000],
+    ids=["huge", "inf", "nan", "-1", "many"],
+)
+def test_a_cost_that_cannot_be_right_changes_nothing(amount: float):
+    usage = TurnUsage()
+    for told in (0.25, amount, 0.5):
+        usage.add_update({"cost": {"amount": told, "currency": "USD"}})
+    (taken,) = objects(usage.taken())
+    assert taken["cost"] == 0.5

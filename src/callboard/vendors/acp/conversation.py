@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object, as_text, as_whole, objects
 from callboard.vendors.acp.tools import command_of, path_of, tool_named
+from callboard.vendors.acp.turn_usage import MOST_DOLLARS
 from callboard.vendors.conversation import (
     ConversationItem,
     FileEdit,
@@ -34,7 +35,6 @@ _MARKS: Final = {"completed": "x", "in_progress": "~"}
 _LONGEST_UNKNOWN: Final = 2_000
 _LONGEST_TEXT: Final = 1_000_000
 """Characters of a message or a result. More of one is never shown."""
-_MOST_DOLLARS: Final = 10**6
 
 
 class PlacedItem(NamedTuple):
@@ -331,7 +331,7 @@ def usages(payload: Object, call: str, model: str | None) -> Iterator[TokenUsage
     """What a turn took, for each model, as far as its agent said."""
     for number, used in enumerate(objects(payload.get("usage"))):
         cost = used.get("cost")
-        is_cost = isinstance(cost, int | float) and 0 <= cost <= _MOST_DOLLARS
+        is_cost = isinstance(cost, int | float) and 0 <= cost <= MOST_DOLLARS
         yield TokenUsage(
             word(used.get("model")) or model,
             max(0, as_whole(used.get("inputTokens"))),

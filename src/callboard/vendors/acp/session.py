@@ -80,11 +80,6 @@ class AgentSession:
         self._reports.add("session", agent=opened.agent, model=opened.model, resumed=opened.resumed)
 
     @property
-    def is_busy(self) -> bool:
-        """Whether a turn is running."""
-        return bool(self._running)
-
-    @property
     def takes_prompts(self) -> bool:
         """Whether a prompt now would be taken, and wouldn't end the turn that is running."""
         return self._opened is not None and (not self._running or self._opened.absorbs)

@@ -5,6 +5,8 @@ from typing import Final
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object, as_text, as_whole, objects
 
+MOST_DOLLARS: Final = 10**6
+"""More than any session costs."""
 _DOLLARS: Final = "USD"
 _MOST_MODELS: Final = 20
 
@@ -21,7 +23,8 @@ class TurnUsage:
         """Take the cost of the session so far. Only dollars can be added up."""
         told = as_object(update.get("cost"))
         amount = told.get("amount")
-        if isinstance(amount, int | float) and told.get("currency") in (_DOLLARS, None):
+        is_dollars = told.get("currency") in (_DOLLARS, None)
+        if isinstance(amount, int | float) and 0 <= amount <= MOST_DOLLARS and is_dollars:
             self._cost = max(self._cost, float(amount))
 
     def add_result(self, result: Object) -> None:
