@@ -1,7 +1,7 @@
 """The conversations of the agents on the board, wherever they run."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar, get_args
@@ -14,7 +14,7 @@ from callboard.board.conversation_reading import (
     asked,
 )
 from callboard.board.conversation_size import whole_characters
-from callboard.board.host_requests import WITHIN, words
+from callboard.board.host_requests import WITHIN, raise_reported
 from callboard.board.logged_conversations import LoggedConversations
 from callboard.board.plate import NOT_STARTED
 from callboard.board.prices import PriceList, load_prices, with_costs
@@ -55,9 +55,7 @@ NEWEST: Final = Window()
 _BEFORE_QUESTION: Final = 20
 _PAUSE: Final = 1.0
 """Seconds between two looks at a machine that lets no more readers wait."""
-_ERRORS: Final[Mapping[object, type[NotFound | ValidationError]]] = {
-    one.code: one for one in (NotFound, TranscriptUnreadable, ValidationError)
-}
+_ERRORS: Final = (NotFound, TranscriptUnreadable, ValidationError)
 _KINDS: Final = frozenset(get_args(ItemKind))
 _AUTHORS: Final = frozenset(get_args(Author))
 
@@ -289,9 +287,7 @@ class PlateConversations:
     ) -> object:
         """What the plate's machine answers; raises the error that it reports."""
         told = await self._hosts.ask(plate.host, COMMAND, data, within=wait + WITHIN, by=by)
-        if error := as_object(told.get("error")):
-            known = _ERRORS.get(error.get("code"), NotFound)
-            raise known(words(error.get("message")) or None, host=plate.host)
+        raise_reported(told, _ERRORS, NotFound, host=plate.host)
         return told.get("value")
 
 

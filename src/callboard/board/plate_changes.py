@@ -1,13 +1,13 @@
 """What the agents on the board changed in their working trees, wherever they run."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from callboard.board.changes_reading import ChangesReading, asked, read_comments
 from callboard.board.conversation_size import whole_characters
-from callboard.board.host_requests import words
+from callboard.board.host_requests import raise_reported
 from callboard.board.hosts import host_file
 from callboard.clock import Clock
 from callboard.errors import HostFailed, NotFound, ValidationError, WorktreeUnreadable
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 COMMAND: Final = "changes"
 SINCE_SESSION: Final = "session"
 _LONGEST_SINCE: Final = 20
-_ERRORS: Final[Mapping[object, type[NotFound | ValidationError | WorktreeUnreadable]]] = {
-    one.code: one for one in (NotFound, ValidationError, WorktreeUnreadable)
-}
+_ERRORS: Final = (NotFound, ValidationError, WorktreeUnreadable)
 
 S = TypeVar("S", bound=Shape)
 
@@ -142,9 +140,7 @@ class AgentChanges:
 
     async def _ask(self, plate: "Plate", data: Object, shape: type[S], by: str | None) -> S:
         told = await self._hosts.ask(plate.host, COMMAND, data, by=by)
-        if error := as_object(told.get("error")):
-            known = _ERRORS.get(error.get("code"), WorktreeUnreadable)
-            raise known(words(error.get("message")) or None, host=plate.host)
+        raise_reported(told, _ERRORS, WorktreeUnreadable, host=plate.host)
         try:
             return await asyncio.to_thread(_read, shape, told.get("value"))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
