@@ -191,7 +191,7 @@ class PlateConversations:
         plate, place = await self._found(plate_id, subagent)
         if _is_logged(plate):
             return await self._logged.search(plate_id, text, Window(before))
-        if self._is_here(plate):
+        if self._plates.is_here(plate):
             return await self.reading.search(place, text, Window(before))
         data = asked("search", place, Window(before)) | {"text": text}
         return await self._ask(plate, data, ConversationMatches, by=by)
@@ -211,7 +211,7 @@ class PlateConversations:
         plate, place = await self._found(plate_id, subagent)
         if _is_logged(plate):
             found = await self._logged.item(plate_id, item_id, cursor)
-        elif self._is_here(plate):
+        elif self._plates.is_here(plate):
             found = await self.reading.item(place, item_id, cursor)
         else:
             data = asked("item", place, NEWEST) | {"item": item_id, "cursor": cursor}
@@ -223,7 +223,7 @@ class PlateConversations:
         plate, place = await self._found(plate_id, None, dismissed=True)
         if _is_logged(plate):
             return await self._logged.usage(plate_id)
-        if self._is_here(plate):
+        if self._plates.is_here(plate):
             return await self.reading.usage(place)
         counted = as_object(await self._told(plate, asked("usage", place, NEWEST)))
         if "totals" not in counted:
@@ -245,9 +245,6 @@ class PlateConversations:
         place = ConversationPlace(plate.session_id, path, folder, subagent)
         return plate, Transcript(plate.agent, place)
 
-    def _is_here(self, plate: "Plate") -> bool:
-        return not plate.host or plate.host == self._plates.host().id
-
     async def _follow(
         self, plate: "Plate", place: Transcript, window: Window, wait: float, by: str | None
     ) -> ConversationPage:
@@ -266,7 +263,7 @@ class PlateConversations:
     ) -> ConversationPage:
         if _is_logged(plate):
             page = await self._logged.page(plate.plate_id, window, wait)
-        elif self._is_here(plate):
+        elif self._plates.is_here(plate):
             page = await self.reading.page(place, window, wait)
         else:
             data = asked("page", place, window) | {"wait": wait}

@@ -88,7 +88,7 @@ class AgentChanges:
     ) -> WorktreeChanges:
         """All files that differ, the branch, commits and turns. by: who asks, for the record."""
         plate, request = await self._found(plate_id, since)
-        if self._is_here(plate):
+        if self._plates.is_here(plate):
             return await self.reading.list(request)
         return await self._ask(plate, asked("list", request), WorktreeChanges, by)
 
@@ -103,7 +103,7 @@ class AgentChanges:
     ) -> FileChanges:
         """One file's diff; NotFound if it doesn't differ. old_path: where it was, if elsewhere."""
         plate, request = await self._found(plate_id, since)
-        if self._is_here(plate):
+        if self._plates.is_here(plate):
             return await self.reading.file(request, path, old_path)
         data = asked("file", request) | {"path": path, "oldPath": old_path}
         return await self._ask(plate, data, FileChanges, by)
@@ -120,7 +120,7 @@ class AgentChanges:
         told = [one.to_wire() for one in comments]
         checked = read_comments(told)
         plate, request = await self._found(plate_id, since)
-        if self._is_here(plate):
+        if self._plates.is_here(plate):
             return await self.reading.comments(request, checked)
         data = asked("comments", request) | {"comments": told}
         return await self._ask(plate, data, CommentMessage, by)
@@ -134,9 +134,6 @@ class AgentChanges:
             )
         plate = await self._plates.get(plate_id)
         return plate, ChangesRequest(plate.session_id, plate.project_path, since)
-
-    def _is_here(self, plate: "Plate") -> bool:
-        return not plate.host or plate.host == self._plates.host().id
 
     async def _ask(self, plate: "Plate", data: Object, shape: type[S], by: str | None) -> S:
         told = await self._hosts.ask(plate.host, COMMAND, data, by=by)
