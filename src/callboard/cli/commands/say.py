@@ -99,7 +99,7 @@ async def _say(client: Client, given: _Said, text: str) -> tuple[PlateMessage, s
     if not (given.wait or given.as_json):
         reach = (await client.messages.list(plate.plate_id)).reach
         how = how_delivered(reach, when, idle=plate.status == "idle")
-    return written, how, plate.name or plate.agent
+    return written, how, plate.label
 
 
 def _print_queued(
