@@ -77,8 +77,8 @@ class Git:
             return None
         return shown_path(printed.removesuffix(b"\n")) or None
 
-    def does(self, *arguments: str | bytes, given: bytes = b"") -> bool:
-        """Run a command that may fail; returns whether it did not."""
+    def succeeds(self, *arguments: str | bytes, given: bytes = b"") -> bool:
+        """Run a command; returns whether it succeeded."""
         try:
             self.output(*arguments, given=given)
         except WorktreeUnreadable:

@@ -189,7 +189,7 @@ def _compared(
 ) -> tuple[Comparison, ComparedTo]:
     if mark is not None:
         try:
-            return Comparison(bench, mark.tree), _told(mark, note)
+            return Comparison(bench, mark.tree), _compared_to(mark, note)
         except WorktreeUnreadable:
             if not bench.git.deadline.left:
                 raise
@@ -198,7 +198,7 @@ def _compared(
     return Comparison(bench, head.commit), base
 
 
-def _told(mark: TreeMark, note: str | None) -> ComparedTo:
+def _compared_to(mark: TreeMark, note: str | None) -> ComparedTo:
     late = max(0, mark.taken_ms - mark.at_ms)
     return ComparedTo(mark.kind, mark.id, mark.at_ms, late, mark.partial, mark.commit, note)
 
