@@ -13,7 +13,7 @@ from callboard.board.conversation_size import LARGEST, fitted_item, fitted_page
 from callboard.board.plate_store import Recent
 from callboard.board.usage_totals import HourTokens, SessionTokens
 from callboard.clock import Clock
-from callboard.errors import NotFound, TranscriptUnreadable
+from callboard.errors import NotFound, ValidationError
 from callboard.events.envelope import Event
 from callboard.events.json_values import Object, as_object
 from callboard.log.protocol import EventLog, Portion
@@ -294,7 +294,10 @@ def _payload(event: Event) -> Object:
 
 def _position(cursor: str) -> int:
     if not cursor.isdecimal() or len(cursor) > 15:
-        raise TranscriptUnreadable(f"Not a cursor of this conversation: {cursor[:80]!r}.")
+        raise ValidationError(
+            f"Not a cursor of this conversation: {cursor[:80]!r}. Read the conversation again from "
+            "its end."
+        )
     return int(cursor)
 
 
