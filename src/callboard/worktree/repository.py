@@ -137,7 +137,9 @@ def _root_of(folder: str) -> str:
     Not where the configuration says, which could be any folder of the machine.
     """
     if not folder.startswith("/") and os.name == "posix":
-        raise WorktreeUnreadable("The session's folder is not known.")
+        raise WorktreeUnreadable(
+            "The board doesn't know the session's folder yet. Try again after its next prompt."
+        )
     try:
         found = Path(folder).resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:

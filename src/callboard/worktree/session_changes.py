@@ -104,7 +104,10 @@ class SessionChanges:
         with self._reading(request) as read:
             found = [one for one in read.comparison.files(paths).files if one.path == path]
             if not found:
-                raise NotFound(f"{path!r} is not among the changed files.", path=path)
+                raise NotFound(
+                    f"{path!r} is not among the changed files. List them: callboard changes PLATE",
+                    path=path,
+                )
             if found[0].too_large or found[0].lfs:
                 return FileChanges(found[0], read.base, [])
             if old_path != found[0].old_path:  # Else the lines of two files would be mixed.
@@ -158,7 +161,7 @@ def _base(
     if since == "commit":
         return None, None
     mark = _wanted(since, marks)
-    why = "" if marks.missed is None else f" It was not possible: {marks.missed}"
+    why = "" if marks.missed is None else f" The last snapshot failed: {marks.missed}"
     if mark is None:
         return None, _NO_SNAPSHOT + why
     if mark.root != repository.root:
@@ -180,7 +183,10 @@ def _wanted(since: str, marks: SessionMarks) -> TreeMark | None:
         )
     mark = marks.find(since)
     if mark is None:
-        raise NotFound(f"There is no turn {since[:20]!r} among the snapshots.")
+        raise NotFound(
+            f"There is no turn {since[:20]!r} among the snapshots. List its turns: "
+            "callboard changes PLATE --json"
+        )
     return mark
 
 
