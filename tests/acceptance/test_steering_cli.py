@@ -92,6 +92,18 @@ def test_interrupting_what_cannot_be(command: CallboardCommand, plate: str):
     assert said.startswith(f"shop {plate} was not interrupted. Callboard can't")
 
 
+def test_an_agent_without_a_name_is_called_by_its_folder(
+    command: CallboardCommand, server: str, plate: str
+):
+    async def remove_name() -> None:
+        async with Client(server, TOKEN) as client:
+            await client.plates.change(plate, name="")
+
+    asyncio.run(remove_name())
+    assert command.here("say", plate, "a").out.startswith("Queued for p.")
+    assert command.here("interrupt", plate, code=1).out.startswith("p was not interrupted.")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

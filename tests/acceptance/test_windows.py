@@ -12,6 +12,7 @@ from callboard.disk.locks import is_held
 ROOT = Path(__file__).parent.parent.parent
 # Each of them is only for a command that says so, or for a hook, which runs in a POSIX shell.
 ONLY_POSIX = {
+    "board.attaching",
     "cli.attend_screen",
     "cli.commands.attend",
     "cli.commands.watch",

@@ -50,10 +50,15 @@ def approved_writer(asked: Interaction, plate_id: str, text: str, when: MessageT
         client, plate_id, text, when
     )
     if not is_this:
-        raise Forbidden("approval: that question is not about this message.", field="approval")
+        raise Forbidden(
+            "approval: that question is not about this message. Ask again with `say`.",
+            field="approval",
+        )
     is_yes = asked.status == "completed" and answer.get("approved") is True
     if not is_yes or answer.get("timedOut"):
-        raise Forbidden("approval: no one has approved this message.", field="approval")
+        raise Forbidden(
+            "approval: no one has approved this message. Ask again with `say`.", field="approval"
+        )
     return f"{client}, approved by {asked.answered_by or asked.answered_as or 'a person'}"
 
 

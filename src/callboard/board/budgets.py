@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from callboard.board.plate import folder_name
 from callboard.board.prices import PriceList
 from callboard.board.time_zones import checked_zone, offset_at
 from callboard.board.usage_sums import UsageAdder, UsageSum, usage_rows
@@ -270,8 +271,7 @@ def _place(source: str, project: str) -> str:
     if source == "run":
         return "workflows"
     # An agent says in which folder it works.
-    name = project.rstrip("/").rpartition("/")[2] or project
-    return one_line(name, _LONGEST_NAME) or "no project"
+    return one_line(folder_name(project) or project, _LONGEST_NAME) or "no project"
 
 
 def _raise_option(daily: float, raises: int) -> str:

@@ -1,7 +1,7 @@
 """The conversations of the agents on the board, wherever they run."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar, get_args
@@ -14,7 +14,7 @@ from callboard.board.conversation_reading import (
     asked,
 )
 from callboard.board.conversation_size import whole_characters
-from callboard.board.host_requests import WITHIN, words
+from callboard.board.host_requests import WITHIN, raise_reported
 from callboard.board.logged_conversations import LoggedConversations
 from callboard.board.plate import NOT_STARTED
 from callboard.board.prices import PriceList, load_prices, with_costs
@@ -55,9 +55,7 @@ NEWEST: Final = Window()
 _BEFORE_QUESTION: Final = 20
 _PAUSE: Final = 1.0
 """Seconds between two looks at a machine that lets no more readers wait."""
-_ERRORS: Final[Mapping[object, type[NotFound | ValidationError]]] = {
-    one.code: one for one in (NotFound, TranscriptUnreadable, ValidationError)
-}
+_ERRORS: Final = (NotFound, TranscriptUnreadable, ValidationError)
 _KINDS: Final = frozenset(get_args(ItemKind))
 _AUTHORS: Final = frozenset(get_args(Author))
 
@@ -193,7 +191,7 @@ class PlateConversations:
         plate, place = await self._found(plate_id, subagent)
         if _is_logged(plate):
             return await self._logged.search(plate_id, text, Window(before))
-        if self._is_here(plate):
+        if self._plates.is_here(plate):
             return await self.reading.search(place, text, Window(before))
         data = asked("search", place, Window(before)) | {"text": text}
         return await self._ask(plate, data, ConversationMatches, by=by)
@@ -213,7 +211,7 @@ class PlateConversations:
         plate, place = await self._found(plate_id, subagent)
         if _is_logged(plate):
             found = await self._logged.item(plate_id, item_id, cursor)
-        elif self._is_here(plate):
+        elif self._plates.is_here(plate):
             found = await self.reading.item(place, item_id, cursor)
         else:
             data = asked("item", place, NEWEST) | {"item": item_id, "cursor": cursor}
@@ -225,7 +223,7 @@ class PlateConversations:
         plate, place = await self._found(plate_id, None, dismissed=True)
         if _is_logged(plate):
             return await self._logged.usage(plate_id)
-        if self._is_here(plate):
+        if self._plates.is_here(plate):
             return await self.reading.usage(place)
         counted = as_object(await self._told(plate, asked("usage", place, NEWEST)))
         if "totals" not in counted:
@@ -247,9 +245,6 @@ class PlateConversations:
         place = ConversationPlace(plate.session_id, path, folder, subagent)
         return plate, Transcript(plate.agent, place)
 
-    def _is_here(self, plate: "Plate") -> bool:
-        return not plate.host or plate.host == self._plates.host().id
-
     async def _follow(
         self, plate: "Plate", place: Transcript, window: Window, wait: float, by: str | None
     ) -> ConversationPage:
@@ -268,7 +263,7 @@ class PlateConversations:
     ) -> ConversationPage:
         if _is_logged(plate):
             page = await self._logged.page(plate.plate_id, window, wait)
-        elif self._is_here(plate):
+        elif self._plates.is_here(plate):
             page = await self.reading.page(place, window, wait)
         else:
             data = asked("page", place, window) | {"wait": wait}
@@ -289,9 +284,7 @@ class PlateConversations:
     ) -> object:
         """What the plate's machine answers; raises the error that it reports."""
         told = await self._hosts.ask(plate.host, COMMAND, data, within=wait + WITHIN, by=by)
-        if error := as_object(told.get("error")):
-            known = _ERRORS.get(error.get("code"), NotFound)
-            raise known(words(error.get("message")) or None, host=plate.host)
+        raise_reported(told, _ERRORS, NotFound, host=plate.host)
         return told.get("value")
 
 

@@ -17,6 +17,7 @@ from typing import Final
 
 from callboard.clock import Clock
 from callboard.errors import (
+    CallboardError,
     HostFailed,
     HostTimedOut,
     HostUnreachable,
@@ -332,6 +333,18 @@ def words(value: object) -> str:
 def number(value: object) -> int:
     """A number from a machine, of a size that JSON can hold."""
     return max(-_LARGEST_NUMBER, min(as_whole(value), _LARGEST_NUMBER))
+
+
+def raise_reported(
+    told: Object,
+    known: Collection[type[CallboardError]],
+    otherwise: type[CallboardError],
+    **context: object,
+) -> None:
+    """Raise the error that a machine's result contains, if any. otherwise: if it is not `known`."""
+    if error := as_object(told.get("error")):
+        kinds = (one for one in known if one.code == error.get("code"))
+        raise next(kinds, otherwise)(words(error.get("message")) or None, **context)
 
 
 def _unanswered(request: HostRequest, name: str) -> HostTimedOut:

@@ -13,7 +13,7 @@ from callboard.board.conversation_size import LARGEST, fitted_item, fitted_page
 from callboard.board.plate_store import Recent
 from callboard.board.usage_totals import MOST_TOTALS, HourTokens, SessionTokens
 from callboard.clock import Clock
-from callboard.errors import NotFound, TranscriptUnreadable
+from callboard.errors import NotFound, ValidationError
 from callboard.events.envelope import Event
 from callboard.events.json_values import Object, as_object
 from callboard.log.protocol import EventLog, Portion
@@ -190,7 +190,7 @@ class LoggedConversations:
                 tail.fold.add(*one)
         self._tails.keep(plate_id, tail)
         if tail.fold.size > _LARGEST_TAIL or len(tail.fold.items) > _MOST_FOLDED:
-            # Who is not as far yet starts again.
+            # Readers who are further behind start again.
             tail.start = max(tail.start, after + 1)
             tail.fold.forget(after)
         is_enough = sum(one.start > after for one in tail.fold.items.values()) > most
@@ -200,7 +200,7 @@ class LoggedConversations:
                 continue  # Another reader was faster.
             payload = _payload(event)
             if tail.position <= after and begins_turn(payload):
-                # Everything before is known to who asks, and won't change anymore.
+                # The caller knows everything before this, and it won't change anymore.
                 tail.start, tail.fold = event.position, ConversationFold()
             tail.fold.add(event.position, event.at_ms, payload)
             tail.position = event.position
@@ -294,7 +294,10 @@ def _payload(event: Event) -> Object:
 
 def _position(cursor: str) -> int:
     if not cursor.isdecimal() or len(cursor) > 15:
-        raise TranscriptUnreadable(f"Not a cursor of this conversation: {cursor[:80]!r}.")
+        raise ValidationError(
+            f"Not a cursor of this conversation: {cursor[:80]!r}. Read the conversation again from "
+            "its end."
+        )
     return int(cursor)
 
 

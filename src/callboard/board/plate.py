@@ -160,7 +160,7 @@ class Plate(Shape):
     @property
     def label(self) -> str:
         """What people call it: its name, or its folder."""
-        return self.name or PurePosixPath(self.project_path).name or self.agent
+        return self.name or folder_name(self.project_path) or self.agent
 
     def dialog(self, interaction_id: str) -> Pending | None:
         """The open dialog of this question."""
@@ -227,6 +227,11 @@ class Plate(Shape):
         for name in _READERS:
             told[name] = load_json(told[name])
         return cls.from_json(told)
+
+
+def folder_name(path: str) -> str:
+    """What people call a project's folder: the last part of its path; empty if it has none."""
+    return PurePosixPath(path).name
 
 
 def clipped(text: Any) -> str | None:

@@ -1,13 +1,13 @@
 """What the agents on the board changed in their working trees, wherever they run."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from callboard.board.changes_reading import ChangesReading, asked, read_comments
 from callboard.board.conversation_size import whole_characters
-from callboard.board.host_requests import words
+from callboard.board.host_requests import raise_reported
 from callboard.board.hosts import host_file
 from callboard.clock import Clock
 from callboard.errors import HostFailed, NotFound, ValidationError, WorktreeUnreadable
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 COMMAND: Final = "changes"
 SINCE_SESSION: Final = "session"
 _LONGEST_SINCE: Final = 20
-_ERRORS: Final[Mapping[object, type[NotFound | ValidationError | WorktreeUnreadable]]] = {
-    one.code: one for one in (NotFound, ValidationError, WorktreeUnreadable)
-}
+_ERRORS: Final = (NotFound, ValidationError, WorktreeUnreadable)
 
 S = TypeVar("S", bound=Shape)
 
@@ -90,7 +88,7 @@ class AgentChanges:
     ) -> WorktreeChanges:
         """All files that differ, the branch, commits and turns. by: who asks, for the record."""
         plate, request = await self._found(plate_id, since)
-        if self._is_here(plate):
+        if self._plates.is_here(plate):
             return await self.reading.list(request)
         return await self._ask(plate, asked("list", request), WorktreeChanges, by)
 
@@ -105,7 +103,7 @@ class AgentChanges:
     ) -> FileChanges:
         """One file's diff; NotFound if it doesn't differ. old_path: where it was, if elsewhere."""
         plate, request = await self._found(plate_id, since)
-        if self._is_here(plate):
+        if self._plates.is_here(plate):
             return await self.reading.file(request, path, old_path)
         data = asked("file", request) | {"path": path, "oldPath": old_path}
         return await self._ask(plate, data, FileChanges, by)
@@ -122,7 +120,7 @@ class AgentChanges:
         told = [one.to_wire() for one in comments]
         checked = read_comments(told)
         plate, request = await self._found(plate_id, since)
-        if self._is_here(plate):
+        if self._plates.is_here(plate):
             return await self.reading.comments(request, checked)
         data = asked("comments", request) | {"comments": told}
         return await self._ask(plate, data, CommentMessage, by)
@@ -137,14 +135,9 @@ class AgentChanges:
         plate = await self._plates.get(plate_id)
         return plate, ChangesRequest(plate.session_id, plate.project_path, since)
 
-    def _is_here(self, plate: "Plate") -> bool:
-        return not plate.host or plate.host == self._plates.host().id
-
     async def _ask(self, plate: "Plate", data: Object, shape: type[S], by: str | None) -> S:
         told = await self._hosts.ask(plate.host, COMMAND, data, by=by)
-        if error := as_object(told.get("error")):
-            known = _ERRORS.get(error.get("code"), WorktreeUnreadable)
-            raise known(words(error.get("message")) or None, host=plate.host)
+        raise_reported(told, _ERRORS, WorktreeUnreadable, host=plate.host)
         try:
             return await asyncio.to_thread(_read, shape, told.get("value"))
         except (AttributeError, KeyError, TypeError, ValueError) as error:

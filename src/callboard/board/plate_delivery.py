@@ -54,7 +54,7 @@ SAID_WITHIN: Final = 15.0
 _WAY_OF_PLUGINS: Final = "plugin"
 """It runs before the session that it resumes reports anything."""
 ASKS_AGAIN: Final = 5.0
-"""Seconds until it is looked again whether another way leads to a message that waits for a hook."""
+"""Seconds between checks for a better way for a message that waits for a hook."""
 
 
 @dataclass(slots=True)
@@ -64,8 +64,8 @@ class _Attempt:
     is_ours: this process decided on it. was_asked: its machine may have got the command.
     is_done: its machine has done it, now or before. waits: what it was last seen to wait for: a
     dialog (`held`), or no hook and no dialog (`left`). since: when its evidence became due.
-    asked_at: when it was last looked whether another way leads there, and the plate's time then.
-    handed_before: when the message before it was handed over. receipt: what hooks reported of it.
+    asked_at: when this was last checked, and the plate's `updated_at` then. handed_before: when the
+    message before it was handed over. receipt: what hooks reported of it.
     """
 
     is_ours: bool = False

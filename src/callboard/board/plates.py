@@ -73,6 +73,10 @@ class Plates:
         self._recent = Recent[str]()
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
+    def is_here(self, plate: Plate) -> bool:
+        """Whether it runs on this machine."""
+        return not plate.host or plate.host == self.host().id
+
     async def all(self, *, dismissed: bool = False) -> list[Plate]:
         """Every plate, those that need a person first; with `dismissed`, hidden ones too."""
         where = {} if dismissed else {"dismissed": 0}
@@ -194,10 +198,9 @@ class Plates:
         """
         while True:
             known = await self.store.load(plate_id)
-            signal = build(known.plate)
-            if signal is None:
-                return known.plate
             plate = known.plate
+            if (signal := build(plate)) is None:
+                return plate
             report = Report(plate.agent, plate.session_id, (signal,), relayed=relayed)
             if plate.has(report):
                 return plate
@@ -317,10 +320,7 @@ class Plates:
 
     def _turn(self, session_id: str) -> asyncio.Lock:
         """Hooks of one session arrive in parallel; handling them one by one avoids conflicts."""
-        lock = self._turns.get(session_id)
-        if lock is None:
-            lock = self._turns[session_id] = asyncio.Lock()
-        return lock
+        return self._turns.setdefault(session_id, asyncio.Lock())
 
     async def _record(self, report: Report) -> Heard:
         known = await self.usual(report)

@@ -1,12 +1,11 @@
 """Agents that Callboard starts in terminals of their own, on this machine and on others."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from callboard.board.hook_folders import hooks_folder, installed_in
-from callboard.board.host_requests import number, words
+from callboard.board.host_requests import number, raise_reported, words
 from callboard.board.hosts import Host
 from callboard.board.plate import Plate
 from callboard.errors import ConflictError, NotFound, PlateNotFound, ValidationError
@@ -24,9 +23,7 @@ if TYPE_CHECKING:
 
 WITHIN: Final = 30.0
 """Seconds for a machine to start an agent."""
-_ERRORS: Final[Mapping[object, type[NotFound | ConflictError | ValidationError]]] = {
-    one.code: one for one in (NotFound, ConflictError, ValidationError)
-}
+_ERRORS: Final = (NotFound, ConflictError, ValidationError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +197,8 @@ class PlateStarting:
             told = await self._do_here(command, data)
         else:
             told = await self._hosts.ask(place.id, command, data, within=WITHIN, by=by)
-        if error := as_object(told.get("error")):
-            known = _ERRORS.get(error.get("code"), NotFound)
-            field = words(error.get("field"))
-            context = {"field": field} if field else {}
-            raise known(words(error.get("message")) or None, **context)
+        field = words(as_object(told.get("error")).get("field"))
+        raise_reported(told, _ERRORS, NotFound, **({"field": field} if field else {}))
         return told
 
     async def _do_here(self, command: str, data: Object) -> Object:

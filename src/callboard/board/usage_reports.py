@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
 from callboard.board.budgets import Budgets, DailyBudget, date_of
+from callboard.board.plate import folder_name
 from callboard.board.prices import PriceList
 from callboard.board.usage_sums import MOST_COUNTED, UsageAdder, UsageSum, usage_rows
 from callboard.clock import Clock
@@ -257,11 +258,6 @@ class UsageReports:
             some = ("id", listed[start : start + _SOME])
             found += await self._log.rows(Query(table, one_of=some, columns=tuple(columns)))
         return found
-
-
-def folder_name(path: str) -> str:
-    """The last part of a project's path."""
-    return path.rstrip("/").rpartition("/")[2]
 
 
 def _same(name: str) -> tuple[str, str]:

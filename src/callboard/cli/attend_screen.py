@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
-from callboard.cli.format import ago, duration, one_line, plural, preview
+from callboard.cli.format import ago, duration, one_line, preview
 from callboard.cli.printing import pretty_json
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
+from callboard.display.amounts import counted
 from callboard.display.lines import visible
 from callboard.events.codec import dump_json
 from callboard.events.moments import from_ms
@@ -69,7 +70,7 @@ class AttendScreen:
         """Print the open sessions, numbered."""
         if not waiting:
             return self.line(("No sessions are waiting for you. Ctrl-C to exit.", "faint"))
-        self.line((f"{plural(len(waiting), 'session')} for you:", "name"))
+        self.line((f"{counted(len(waiting), 'session')} for you:", "name"))
         for number, one in enumerate(waiting, 1):
             self.line((f"{number:3}  ", "faint"), (one_line(one.prompt[:_MUCH], _PROMPT), "asks"))
             about = [form_of(one.config or {}), f"asked {ago(one.created_at, from_ms(now_ms))}"]
@@ -88,7 +89,7 @@ class AttendScreen:
         for text in lines[:_MOST_LINES]:
             self.line((one_line(text[: 4 * _LONGEST], 4 * _LONGEST), "asks"))
         if len(lines) > _MOST_LINES:
-            self.line((f"… {plural(len(lines) - _MOST_LINES, 'more line')}", "faint"))
+            self.line((f"… {counted(len(lines) - _MOST_LINES, 'more line')}", "faint"))
         for name, value in self._about(ready):
             self.line((f"  {name:<14}", "faint"), value)
 

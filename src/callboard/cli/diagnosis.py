@@ -10,9 +10,10 @@ from typing import Literal
 
 from callboard.board.protocol import Board
 from callboard.cli.answer_commands import CommandLine, ways_to_answer
-from callboard.cli.format import ago, author, duration, error_text, moment, one_line, plural
+from callboard.cli.format import ago, author, duration, error_text, moment, one_line
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
+from callboard.display.amounts import counted
 from callboard.engine.sessions import SessionInfo
 from callboard.engine.workers import StrandedSession, WorkerInfo, WorkerOverview
 from callboard.events import names
@@ -165,7 +166,7 @@ def _paused(now: Situation) -> Reason:
         text += f": {one_line(why)}" if why else ""
     text = _sentence(text)
     if now.info.pending_count:
-        asked = plural(now.info.pending_count, "question")
+        asked = counted(now.info.pending_count, "question")
         text += f" {asked} can be answered now; answers take effect when it is resumed."
     return Reason("paused", text, (_resume(now), *_answers(now)))
 
@@ -184,7 +185,7 @@ def _waiting(now: Situation) -> Reason:
     if not open_ones:
         return _overdue(now)
     left = now.info.pending_count - len(now.info.pending) + len(open_ones)
-    text = f"Waiting for a person: {plural(left, 'question')} to answer."
+    text = f"Waiting for a person: {counted(left, 'question')} to answer."
     if now.is_driven or now.watched:
         text += f" {_driver(now)} continues as soon as it is answered."
         return Reason("waiting", text, _answers(now))
@@ -244,7 +245,9 @@ def _next_retry(now: Situation) -> Reason | None:
     run = min(waiting, key=lambda run: run.retry_at or 0)
     at = run.retry_at or 0
     left = max(at - now.now_ms, 0) / 1000
-    said = f"failed {plural(run.failures, 'time')}" if run.status == "failed" else "cannot work yet"
+    said = (
+        f"failed {counted(run.failures, 'time')}" if run.status == "failed" else "cannot work yet"
+    )
     text = (
         f"Agent {run.agent!r} in phase {now.info.phase!r} {said}: "
         f"{_sentence(error_text(run.error or {}))} "

@@ -106,11 +106,6 @@ def author(payload: Mapping[str, object]) -> str:
     return f" by {one_line(str(by))}" + (f' (as "{one_line(str(given))}")' if given else "")
 
 
-def plural(count: int, noun: str) -> str:
-    """`1 event`, `2 events`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def utc_offset() -> int:
     """The current offset of local time from UTC, in minutes."""
     return time.localtime().tm_gmtoff // 60

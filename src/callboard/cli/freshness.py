@@ -15,9 +15,10 @@ from callboard.board.plates import Plates
 from callboard.board.protocol import Board
 from callboard.board.spool.drain import SpoolDrain
 from callboard.board.spool.files import Spool
-from callboard.cli.format import ago, plural
+from callboard.cli.format import ago
 from callboard.cli.targets import Database, Target
 from callboard.clock import Clock
+from callboard.display.amounts import counted
 from callboard.errors import StoreError
 from callboard.events.moments import from_ms
 from callboard.log.presence import is_served
@@ -35,7 +36,7 @@ class Freshness:
     def notes(self, place: Target, plates: Sequence[Plate], now_ms: int) -> Iterator[str]:
         """What a person has to know about the output."""
         if self.backlog.hooks:
-            reports = plural(self.backlog.hooks, "report")
+            reports = counted(self.backlog.hooks, "report")
             oldest = ago(from_ms(self.backlog.oldest_at or now_ms), from_ms(now_ms))
             yield f"{reports} from coding agents not shown yet; the oldest arrived {oldest}."
         if not self.is_watched and any(plate.status != "closed" for plate in plates):

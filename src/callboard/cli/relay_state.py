@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from callboard.board.hook_backlog import backlog_in
-from callboard.cli.format import ago, plural
+from callboard.cli.format import ago
 from callboard.clock import SystemClock
 from callboard.courier.wire import Refused, Timeouts, ask, read_connection
+from callboard.display.amounts import counted
 from callboard.errors import CallboardError
 from callboard.events.json_values import Object, as_object, as_whole
 from callboard.events.moments import from_ms
@@ -73,7 +74,7 @@ def describe(relay: RelayState) -> str:
     else:
         why = f": {relay.problem}" if relay.problem else ""
         said = f"The relay can't reach {relay.server}{why}"
-    said += f"; {plural(relay.waiting, 'report')} waiting" if relay.waiting else ""
+    said += f"; {counted(relay.waiting, 'report')} waiting" if relay.waiting else ""
     if relay.delivered_at is not None:
         last = ago(from_ms(relay.delivered_at), from_ms(SystemClock().now_ms()))
         said += f"; last delivery {last}"

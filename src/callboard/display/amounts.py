@@ -1,4 +1,4 @@
-"""Tokens and money, as people read them. Pure."""
+"""Numbers of things, tokens and money, as people read them. Pure."""
 
 from typing import Final
 
@@ -14,6 +14,11 @@ def dollars(amount: float) -> str:
     if amount < _LEAST:
         return f"<${_LEAST}"
     return f"${amount:.3f}" if amount < _EXACT_FROM else f"${amount:,.2f}"
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 file`, `2 files`, `1,000 files`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def short_count(count: int) -> str:

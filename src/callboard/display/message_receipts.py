@@ -30,7 +30,7 @@ def message_receipt(status: str, note: str | None = None) -> str:
     return f"{said}. {note}" if note and status != "held" else f"{said}."
 
 
-def as_text(text: str) -> str | None:
+def command_note(text: str) -> str | None:
     """What to know about a message that looks like a command; None if it doesn't."""
     if not text.lstrip().startswith(COMMANDS):
         return None

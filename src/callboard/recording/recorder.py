@@ -83,7 +83,8 @@ class Recorder:
         self.refusal: NotRecorded | None = None
         """The first call that was refused. Libraries often hide it behind an error of their own."""
         self._folder = folder
-        self._redaction = Redaction(redact)
+        # Not by names: what is played back has to be what came, code above all.
+        self._redaction = Redaction(redact, by_name=False)
         self._take = os.urandom(8).hex()
         self._times: defaultdict[str, int] = defaultdict(int)
         self._lock = Lock()

@@ -64,11 +64,16 @@ _NAME: Final = re.compile(rf"{_NAMES}\Z", re.IGNORECASE)
 
 
 class Redaction:
-    """Replaces what looks like a secret or matches a pattern, in texts and in JSON."""
+    """Replaces what looks like a secret or matches a pattern, in texts and in JSON.
 
-    def __init__(self, patterns: Sequence[str] = ()) -> None:
+    by_name: also what follows a name such as `password=`, whatever it is. Code that only passes a
+    secret on is changed by that.
+    """
+
+    def __init__(self, patterns: Sequence[str] = (), *, by_name: bool = True) -> None:
+        self._by_name = by_name
         own = [("|".join(_KEYS), re.ASCII)]
-        own += [(one, re.ASCII | re.IGNORECASE) for one in _NAMED]
+        own += [(one, re.ASCII | re.IGNORECASE) for one in _NAMED if by_name]
         theirs = [(one, 0) for one in patterns]
         self._own = [re.compile(one, flags) for one, flags in own]
         self._own_in_bytes = [re.compile(one.encode(), flags) for one, flags in own]
@@ -95,7 +100,7 @@ class Redaction:
 
     def _member(self, name: str, value: Json) -> Json:
         # As `pieces` does with members of responses: what was said comes back with the next call.
-        if isinstance(value, str) and value and _NAME.search(name):
+        if self._by_name and isinstance(value, str) and value and _NAME.search(name):
             return REDACTED
         return self.value(value)
 

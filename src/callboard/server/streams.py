@@ -50,7 +50,7 @@ class Streams:
         return StreamReader(self, None, Bookmark(self._log, None, after))
 
     def unsaid(self, after: int) -> "StreamReader":
-        """A reader of the same without what agents said: for who may not read conversations."""
+        """The same without what agents said, for those who may not read conversations."""
         return StreamReader(self, UNSAID, Bookmark(self._log, None, after))
 
     def outline(self, after: int) -> "StreamReader":

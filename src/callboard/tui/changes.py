@@ -14,6 +14,7 @@ from textual.widgets.option_list import Option
 
 from callboard.board.plate import Plate
 from callboard.clock import Clock
+from callboard.display.amounts import counted
 from callboard.display.lines import one_line
 from callboard.errors import CallboardError
 from callboard.tui.diff_view import DiffView, place_of
@@ -32,7 +33,6 @@ from callboard.worktree.summaries import (
     branch_line,
     checks_line,
     compared,
-    counted,
     notes_on,
     pull_request_line,
     unfinished,

@@ -75,7 +75,7 @@ class ConversationView(ScrollView, can_focus=True):
         self._items: Sequence[ConversationItem] = ()
         self._lines: list[_ShownLine] = []
         self._starts: list[int] = []
-        self._laid_out: dict[str, tuple[ConversationItem, int, bool, list[Line]]] = {}
+        self._laid_out: dict[str, tuple[ConversationItem, bool, list[Line]]] = {}
         self._selected: str | None = None
         self._unfolded: set[str] = set()
         self._all = False
@@ -153,12 +153,12 @@ class ConversationView(ScrollView, can_focus=True):
     def _item_lines(self, item: ConversationItem) -> list[Line]:
         is_open = self._is_open(item)
         known = self._laid_out.get(item.id)
-        if known is not None and known[0] is item and known[2] == is_open:
-            return known[3]
+        if known is not None and known[0] is item and known[1] == is_open:
+            return known[2]
         lines, width = _WHOLE if is_open else _BRIEF
         bounds = Bounds(lines, width, self._full(item.id))
         made = item_lines(item, full=is_open, bounds=bounds, folder=self._folder)
-        self._laid_out[item.id] = (item, 0, is_open, made)
+        self._laid_out[item.id] = (item, is_open, made)
         return made
 
     def _is_open(self, item: ConversationItem) -> bool:

@@ -15,7 +15,7 @@ from callboard.board.messages import MessageStatus, PlateMessage, PlateMessages
 from callboard.board.plate import Plate
 from callboard.clock import Clock
 from callboard.display.lines import one_line
-from callboard.display.message_receipts import as_text, how_delivered, message_receipt
+from callboard.display.message_receipts import command_note, how_delivered, message_receipt
 from callboard.errors import CallboardError
 from callboard.tui.interrupting import ask_to_interrupt
 from callboard.tui.key_bar import KeyBar
@@ -244,7 +244,7 @@ class MessagesScreen(ModalScreen[bool]):
         self._was_sent = True
         if self._text.text == text:
             self._text.text = ""
-        if note := as_text(text):
+        if note := command_note(text):
             self.notify(note, markup=False)
 
     def action_leave(self) -> None:

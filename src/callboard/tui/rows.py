@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Final
 
-from callboard.board.plate import Plate
+from callboard.board.plate import Plate, folder_name
 from callboard.board.transition import ASKS
 from callboard.display.receipts import standing
 from callboard.engine.sessions import SessionInfo
@@ -206,7 +205,7 @@ def _standing(plate: Plate, status: str, questions: Sequence[Interaction]) -> Ro
 
 
 def _title(plate: Plate) -> str:
-    project = PurePosixPath(plate.project_path).name or "?"
+    project = folder_name(plate.project_path) or "?"
     return one_line(f"{project}/{plate.name}" if plate.name else project)
 
 

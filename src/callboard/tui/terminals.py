@@ -6,29 +6,21 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Final
 
 from callboard.board.hosts import local_host
 from callboard.board.plate import Plate
 from callboard.clock import Clock
-from callboard.errors import CallboardError, NotFound
+from callboard.errors import CallboardError, ConflictError, NotFound
 from callboard.systems.processes import ancestors
-from callboard.terminals.records import own_terminals, terminal_of
+from callboard.terminals.records import own_terminals
 from callboard.tui.text import home_path, one_line
 from callboard.vendors.agents import VENDORS
 
 _TARGET: Final = re.compile(r"[%@$A-Za-z0-9_][\w.:%@$-]*")
 _PATIENCE: Final = 5.0
 _LOOK_EVERY: Final = 2.0
-_ENDINGS: Final = {
-    "left": "The agent runs on. Press t to attach again.",
-    "ended": "The agent has ended.",
-    "taken": "Another terminal has taken it over.",
-    "lost": "The process that kept its terminal was stopped.",
-    "refused": "Coding agents can't attach to agents.",
-}
 
 
 def go_to(target: str) -> None:
@@ -65,27 +57,15 @@ class BackgroundTerminals:
 def attach_here(plate: Plate) -> str:
     """Show an agent's terminal in this one until the person leaves it; returns how it ended."""
     # Not on Windows.
-    from callboard.terminals.attaching import Attaching
-    from callboard.terminals.link import connection
+    from callboard.board.attaching import attach, ending
     from callboard.terminals.persons_terminal import PersonsTerminal
 
-    own = terminal_of(*plate.terminal_process)
-    if own is None:
-        raise NotFound("This agent doesn't run in a terminal of Callboard.")
-    sys.stdout.write("Attaching. Ctrl-\\ leaves the agent; it runs on.\r\n")
-    sys.stdout.flush()
-    try:
-        with connection(own) as connected:
-            connected.setblocking(False)
-            ended = Attaching(connected, PersonsTerminal()).run()
-    except OSError as error:
-        raise NotFound("The agent has just ended.") from error
+    ended = attach(PersonsTerminal(), plate)
+    said = ending(ended)
     if ended.how == "attached":
-        raise CallboardError(
-            "Another terminal is attached to it. Take it over with: "
-            f"callboard attach {plate.plate_id} --take"
-        )
-    return _ENDINGS[ended.how]
+        again = f"callboard attach {plate.plate_id} --take"
+        raise ConflictError(f"{said} Take it over with: {again}")
+    return f"{said} Press t to attach again." if ended.how == "left" else said
 
 
 def _tmux(command: str, target: str) -> None:

@@ -115,7 +115,10 @@ class TranscriptLines:
             offset, inode, witness = cursor.split(".")
             at, number = int(offset, 16), int(inode, 16)
         except ValueError:
-            raise ValidationError(f"Not a cursor of a conversation: {cursor[:80]!r}.") from None
+            raise ValidationError(
+                f"Not a cursor of a conversation: {cursor[:80]!r}. Read the conversation again "
+                "from its end."
+            ) from None
         if number != self._inode or not 0 <= at <= self._size or witness != self._witness(at):
             return None
         return at

@@ -36,7 +36,7 @@ def message_of(
     parts = ["Comments on your changes:"]
     for path, group in groupby(pairs, key=lambda pair: pair[0].path):
         parts.append(one_line(path))
-        parts += [_told(comment, place) for comment, place in group]
+        parts += [_comment_text(comment, place) for comment, place in group]
     return CommentMessage("\n\n".join(parts), places)
 
 
@@ -73,7 +73,7 @@ def _same(line: str | None, excerpt: str) -> bool:
     return line is not None and line.rstrip() == excerpt[:LONGEST_LINE].rstrip()
 
 
-def _told(comment: LineComment, place: CommentPlace) -> str:
+def _comment_text(comment: LineComment, place: CommentPlace) -> str:
     notes = [_REMOVED] if comment.side == "old" else []
     notes += [_OUTDATED] if place.outdated else []
     note = f" ({', '.join(notes)})" if notes else ""

@@ -122,18 +122,18 @@ class Comparison:
         git.output("update-index", "-z", "--index-info", given=index_entries(known))
         self._add_new(git, [one.path for one in compared if one.mode == NO_FILE])
         # Files that were only touched are the same from now on.
-        git.does("update-index", "-q", "--refresh")
+        git.succeeds("update-index", "-q", "--refresh")
         return git
 
     def _add_new(self, git: Git, paths: Sequence[bytes]) -> None:
         if not paths:
             return
         given = ("--pathspec-from-file=-", "--pathspec-file-nul")
-        if git.does("add", "-N", "-f", *given, given=path_list(paths)):
+        if git.succeeds("add", "-N", "-f", *given, given=path_list(paths)):
             return
         # One of them is gone by now. Those that are left are added one by one, as far as possible.
         left = [path for path in paths if os.path.lexists(self._absolute(path))]
-        git.does("add", "-N", "-f", "--ignore-errors", *given, given=path_list(left))
+        git.succeeds("add", "-N", "-f", "--ignore-errors", *given, given=path_list(left))
 
     def _absolute(self, path: bytes) -> bytes:
         return os.path.join(os.fsencode(self._root), path)  # noqa: PTH118 - bytes

@@ -77,8 +77,8 @@ class Git:
             return None
         return shown_path(printed.removesuffix(b"\n")) or None
 
-    def does(self, *arguments: str | bytes, given: bytes = b"") -> bool:
-        """Run a command that may fail; returns whether it did not."""
+    def succeeds(self, *arguments: str | bytes, given: bytes = b"") -> bool:
+        """Run a command; returns whether it succeeded."""
         try:
             self.output(*arguments, given=given)
         except WorktreeUnreadable:
@@ -141,7 +141,10 @@ class _Run:
             *whole, rest = (rest + part).split(b"\0")
             yield from whole
             if len(rest) > _LONGEST_RECORD:
-                raise WorktreeUnreadable("git printed a path that is too long.")
+                raise WorktreeUnreadable(
+                    "git printed something unexpected (a path that is too long). Update git on "
+                    "that machine."
+                )
 
     def finish(self, *, whole: bool = True) -> None:
         """Wait for its end. whole: whether all of its output was read; else it doesn't matter."""
@@ -153,7 +156,7 @@ class _Run:
         if not self._deadline.left:
             raise WorktreeUnreadable(
                 f"Reading {self._folder} with git took longer than {self._deadline.seconds:g} "
-                "seconds."
+                "seconds. Try again, or use --since commit."
             )
         self._errors.seek(0)
         raise _failed(self._errors.read(_LONGEST_ERROR).decode("utf-8", "replace"), self._folder)
@@ -178,7 +181,7 @@ def _not_started(error: OSError, folder: str) -> WorktreeUnreadable:
     if not os.path.isdir(folder):  # noqa: PTH112 - the folder is text everywhere here
         return WorktreeUnreadable(f"The folder {folder} doesn't exist anymore.")
     if isinstance(error, FileNotFoundError):
-        return WorktreeUnreadable("git is not installed on the machine of this agent.")
+        return WorktreeUnreadable("git is not installed on the agent's machine. Install it there.")
     return WorktreeUnreadable(f"git could not be run in {folder}: {error.strerror or error}.")
 
 

@@ -138,4 +138,7 @@ def path_list(paths: Sequence[bytes]) -> bytes:
 
 
 def _unknown(record: bytes) -> WorktreeUnreadable:
-    return WorktreeUnreadable(f"git printed what is not understood: {shown_path(record[:100])}")
+    shown = shown_path(record[:100])
+    return WorktreeUnreadable(
+        f"git printed something unexpected ({shown}). Update git on that machine."
+    )

@@ -81,8 +81,8 @@ def find_repository(folder: str, deadline: Deadline) -> Repository:
     git = _git_in(root, deadline)
     paths = ("index", "objects", "info/exclude", "shallow")
     asked = [part for path in paths for part in ("--git-path", path)]
-    told = git.output("rev-parse", "--git-dir", *asked, "--is-bare-repository")
-    *parts, _bare = told.removesuffix(b"\n").split(b"\n")
+    told = git.output("rev-parse", "--git-dir", *asked)
+    parts = told.removesuffix(b"\n").split(b"\n")
     if len(parts) != len(paths) + 1:
         raise WorktreeUnreadable(f"The folder {root!r} has a line break in its name.")
     git_dir, index, objects, excludes, shallow = (
@@ -137,7 +137,9 @@ def _root_of(folder: str) -> str:
     Not where the configuration says, which could be any folder of the machine.
     """
     if not folder.startswith("/") and os.name == "posix":
-        raise WorktreeUnreadable("The session's folder is not known.")
+        raise WorktreeUnreadable(
+            "The board doesn't know the session's folder yet. Try again after its next prompt."
+        )
     try:
         found = Path(folder).resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:

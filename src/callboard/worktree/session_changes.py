@@ -104,7 +104,10 @@ class SessionChanges:
         with self._reading(request) as read:
             found = [one for one in read.comparison.files(paths).files if one.path == path]
             if not found:
-                raise NotFound(f"{path!r} is not among the changed files.", path=path)
+                raise NotFound(
+                    f"{path!r} is not among the changed files. List them: callboard changes PLATE",
+                    path=path,
+                )
             if found[0].too_large or found[0].lfs:
                 return FileChanges(found[0], read.base, [])
             if old_path != found[0].old_path:  # Else the lines of two files would be mixed.
@@ -158,7 +161,7 @@ def _base(
     if since == "commit":
         return None, None
     mark = _wanted(since, marks)
-    why = "" if marks.missed is None else f" It was not possible: {marks.missed}"
+    why = "" if marks.missed is None else f" The last snapshot failed: {marks.missed}"
     if mark is None:
         return None, _NO_SNAPSHOT + why
     if mark.root != repository.root:
@@ -180,7 +183,10 @@ def _wanted(since: str, marks: SessionMarks) -> TreeMark | None:
         )
     mark = marks.find(since)
     if mark is None:
-        raise NotFound(f"There is no turn {since[:20]!r} among the snapshots.")
+        raise NotFound(
+            f"There is no turn {since[:20]!r} among the snapshots. List its turns: "
+            "callboard changes PLATE --json"
+        )
     return mark
 
 
@@ -189,7 +195,7 @@ def _compared(
 ) -> tuple[Comparison, ComparedTo]:
     if mark is not None:
         try:
-            return Comparison(bench, mark.tree), _told(mark, note)
+            return Comparison(bench, mark.tree), _compared_to(mark, note)
         except WorktreeUnreadable:
             if not bench.git.deadline.left:
                 raise
@@ -198,7 +204,7 @@ def _compared(
     return Comparison(bench, head.commit), base
 
 
-def _told(mark: TreeMark, note: str | None) -> ComparedTo:
+def _compared_to(mark: TreeMark, note: str | None) -> ComparedTo:
     late = max(0, mark.taken_ms - mark.at_ms)
     return ComparedTo(mark.kind, mark.id, mark.at_ms, late, mark.partial, mark.commit, note)
 

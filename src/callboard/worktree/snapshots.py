@@ -39,7 +39,10 @@ _LARGEST_MARKS: Final = 1_048_576
 _LONGEST_PROMPT: Final = 120
 _SAME_MS: Final = 1000
 _WORK_KEPT_MS: Final = 3_600_000
-_FULL: Final = "The snapshots of this session take too much room."
+_FULL: Final = (
+    f"This session's snapshots have reached {MOST_OF_SESSION // 1_048_576} MB. Start a new session "
+    "to record more."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from callboard.display.amounts import counted
 from callboard.display.lines import one_line
 from callboard.worktree.changes import ChangedFile, ComparedTo, PullRequest, WorktreeChanges
 
@@ -11,11 +12,6 @@ _BASES: Final = {
     "commit": "the last commit",
 }
 _NOTICEABLE_MS: Final = 1000
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 file`, `2 files`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def branch_line(found: WorktreeChanges) -> str:

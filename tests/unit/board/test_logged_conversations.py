@@ -10,7 +10,7 @@ from tests.unit.board.boards import Board
 from callboard.board.logged_conversations import LoggedConversations
 from callboard.board.usage_totals import MOST_TOTALS
 from callboard.clock import SystemClock
-from callboard.errors import NotFound
+from callboard.errors import NotFound, ValidationError
 from callboard.events.envelope import Event, NewEvent
 from callboard.ids import short_id
 from callboard.log.protocol import EventLog
@@ -77,6 +77,15 @@ async def test_a_conversation_is_searched_from_its_end():
     assert ([one.excerpt[-1] for one in rest.found], rest.before) == (["2", "1", "0"], None)
     page = await reading.page(id, Window(before=first.found[1].at_cursor))
     assert page.items[-1].text == "Look for needle 3"
+
+
+@pytest.mark.parametrize("cursor", ["x", "-1", "1" * 16])
+async def test_a_cursor_of_something_else_is_not_valid(cursor: str):
+    board = Board()
+    reading = LoggedConversations(board.log, SystemClock())
+    id = await talked(board, {"type": "prompt", "text": "Go."})
+    with pytest.raises(ValidationError, match="Read the conversation again from its end"):
+        await reading.page(id, Window(after=cursor))
 
 
 async def test_tokens_are_counted_once_by_model():

@@ -13,11 +13,11 @@ from callboard.cli.format import (
     error_text,
     moment,
     one_line,
-    plural,
     preview,
     time_zone,
 )
 from callboard.cli.screen import STYLES
+from callboard.display.amounts import counted
 
 NOON = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 
@@ -74,7 +74,8 @@ def test_an_error_shows_its_type_when_that_is_the_workflows_own():
 
 
 def test_one_is_not_many():
-    assert (plural(1, "event"), plural(2, "event")) == ("1 event", "2 events")
+    assert (counted(1, "event"), counted(2, "event")) == ("1 event", "2 events")
+    assert counted(1000, "event") == "1,000 events"
 
 
 def styles_named(source: str) -> set[str]:

@@ -11,6 +11,7 @@ from callboard.cli.main import ELSEWHERE, SECTIONS, run_command
 COMMANDS = {name: said for section in SECTIONS.values() for name, said in section.items()}
 USUAL = {"--db", "--json", "--debug"}
 LACKING = {
+    "attach": {"--json"},  # It shows a terminal.
     "board": {"--json"},  # For people; `plates` is for programs.
     "mcp": {"--json"},  # It speaks a protocol of its own.
     "notify": {"--db"},  # A message needs no database.

@@ -157,3 +157,9 @@ def test_wrong_settings_name_the_field(tmp_path: Path, given: Any, field: str):
     with pytest.raises(ValidationError) as wrong, recording(tmp_path, **told):
         pass
     assert wrong.value.field == field
+
+
+def test_code_comes_back_as_it_was_written(tmp_path: Path):
+    code = 'token = request.token\npassword = settings["password"]\n'
+    assert make(recorder(tmp_path, "missing"), asked("Why?"), code) == code
+    assert make(recorder(tmp_path, "playback"), asked("Why?"), "-") == code

@@ -372,8 +372,9 @@ def test_without_room_for_more_a_note_says_so(
     base = repository.changes("turn").base
     assert (base.at, base.note) == (
         2000,
-        "There is no snapshot of the last turn, so this compares with an earlier one. It was not "
-        "possible: The snapshots of this session take too much room.",
+        "There is no snapshot of the last turn, so this compares with an earlier one. The last "
+        "snapshot failed: This session's snapshots have reached 512 MB. Start a new session to "
+        "record more.",
     )
 
 
@@ -381,6 +382,6 @@ def test_a_snapshot_that_failed_is_not_taken_for_the_one_before(repository: Test
     repository.start(2000, kind="turn")
     later = TurnStart("s1", str(repository.root), 4000, "turn")
     repository.store.miss(later, "git hung.", 4000)
-    assert "It was not possible: git hung." in (repository.changes("turn").base.note or "")
+    assert "The last snapshot failed: git hung." in (repository.changes("turn").base.note or "")
     repository.start(6000, kind="turn")
     assert repository.changes("turn").base.note is None

@@ -12,8 +12,8 @@ from callboard.cli.targets import Target
 @click.command("attach")
 @click.argument("plate", metavar="PLATE")
 @click.option("--take", is_flag=True, help="Take it over from another terminal.")
-@options.anywhere
-def command(plate: str, take: bool, place: Target, as_json: bool) -> int:
+@options.protocol
+def command(plate: str, take: bool, place: Target) -> int:
     """Show a coding agent in this terminal that was started with `callboard start`.
 
     Everything you type goes to the agent, except control and backslash, which leaves it. It runs

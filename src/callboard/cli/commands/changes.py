@@ -16,6 +16,7 @@ from callboard.cli.person import REVIEWS, ask_as_person
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
+from callboard.display.amounts import counted
 from callboard.events.moments import from_ms
 from callboard.worktree.changes import (
     ChangedFile,
@@ -31,7 +32,6 @@ from callboard.worktree.summaries import (
     branch_line,
     checks_line,
     compared,
-    counted,
     notes_on,
     pull_request_line,
     unfinished,

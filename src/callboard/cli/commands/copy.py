@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from callboard.cli import options
-from callboard.cli.format import plural
 from callboard.cli.printing import Report, bar, print_result
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Database
+from callboard.display.amounts import counted
 from callboard.errors import NotFound, ValidationError
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ def _document(done: "CopyResult") -> dict[str, object]:
 def _said(done: "CopyResult") -> str:
     found = done.compared
     counts = (
-        f"{plural(found.streams, 'stream')}, {plural(found.events, 'event')} and "
-        f"{plural(found.tokens, 'token')}"
+        f"{counted(found.streams, 'stream')}, {counted(found.events, 'event')} and "
+        f"{counted(found.tokens, 'token')}"
     )
     if found.events and not done.written:
         return f"{done.target} already has {counts}. Both databases are the same."

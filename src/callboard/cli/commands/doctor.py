@@ -14,12 +14,12 @@ from callboard.cli.doctor import server as server_findings
 from callboard.cli.doctor import workers as worker_findings
 from callboard.cli.doctor.findings import Finding
 from callboard.cli.exit import DONE, FAILED
-from callboard.cli.format import plural
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Database
 from callboard.client.access import DEFAULT_URL
 from callboard.clock import SystemClock
+from callboard.display.amounts import counted
 from callboard.log.presence import servers_of
 
 _STYLES = {"ok": "done", "warn": "here", "fail": "failed"}
@@ -86,6 +86,6 @@ def _sum_up(screen: Screen, found: list[Finding]) -> None:
     if not failed and not warned:
         screen.line(("No problems found.", "done"))
         return
-    parts = [plural(failed, "failure")] if failed else []
-    parts += [plural(warned, "warning")] if warned else []
+    parts = [counted(failed, "failure")] if failed else []
+    parts += [counted(warned, "warning")] if warned else []
     screen.line((", ".join(parts) + ".", "failed" if failed else "here"))

@@ -5,11 +5,12 @@ import click
 from callboard.board.protocol import Board
 from callboard.board.relay_hosts import HostCheck, HostLog, RelayHost
 from callboard.cli import options
-from callboard.cli.format import ago, one_line, plural
+from callboard.cli.format import ago, one_line
 from callboard.cli.lookup import machines
 from callboard.cli.printing import Cell, print_json, print_result, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
+from callboard.display.amounts import counted
 from callboard.errors import ConflictError
 from callboard.events.moments import from_ms
 
@@ -59,7 +60,7 @@ def _check(place: Target, named: str, as_json: bool) -> None:
     screen, name = Screen(), one_line(named)
     screen.line(f"{name} answered after {told.took_ms} ms. Callboard {one_line(told.version)}.")
     screen.line(_clock(told))
-    kept = plural(told.waiting, "report"), plural(told.spooled, "hook")
+    kept = counted(told.waiting, "report"), counted(told.spooled, "hook")
     screen.line(f"Still to come: {kept[0]}, and {kept[1]} in the spool.")
     agents = ", ".join(map(one_line, told.agents))
     return screen.line(f"Hooks: {agents}." if agents else "No agent's hooks report there.")

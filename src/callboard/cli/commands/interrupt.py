@@ -29,7 +29,7 @@ def command(plate: str, place: Target, as_json: bool) -> int:
         return found, await client.messages.interrupt(found.plate_id)
 
     found, done = on_server(place, interrupt)
-    agent = one_line(found.name or found.agent)
+    agent = one_line(found.label)
     why = f" {one_line(done.note)}" if done.note else ""
     said = f"Interrupted {agent}." if done.was_interrupted else f"{agent} was not interrupted.{why}"
     print_result(as_json, done.to_wire(), said)

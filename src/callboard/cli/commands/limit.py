@@ -6,10 +6,11 @@ import click
 
 from callboard.board.protocol import Board
 from callboard.cli import options
-from callboard.cli.format import ago, one_line, plural
+from callboard.cli.format import ago, one_line
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
+from callboard.display.amounts import counted
 from callboard.errors import NotFound
 from callboard.events.limits import MOST, AgentLimit, AgentSlot
 from callboard.events.moments import from_ms
@@ -98,7 +99,7 @@ def _show(place: Target, name: str, as_json: bool) -> None:
 
 def _use(limit: AgentLimit) -> str:
     most = (
-        "no limit" if limit.number is None else f"at most {plural(limit.number, 'agent')} at once"
+        "no limit" if limit.number is None else f"at most {counted(limit.number, 'agent')} at once"
     )
     return f"{most}, {limit.in_use} in use, {limit.waiting} waiting"
 

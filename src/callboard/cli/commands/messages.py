@@ -44,7 +44,11 @@ class _Wanted:
 @click.argument("action", type=click.Choice(["list", "edit", "move", "withdraw"]), default="list")
 @click.argument("message", metavar="[MESSAGE]", required=False)
 @click.argument("text", metavar="[TEXT]", required=False)
-@click.option("--before", metavar="MESSAGE", help="With `move`: where to; without it, to the end.")
+@click.option(
+    "--before",
+    metavar="MESSAGE",
+    help="With `move`: put it before this message. Without this option, it goes last.",
+)
 @click.option(
     "--when", type=click.Choice(["now", "after-turn"]), help="With `edit`: when to deliver it."
 )

@@ -12,11 +12,12 @@ import click
 from callboard.app import Callboard
 from callboard.cli import options
 from callboard.cli.doctor.findings import amount
-from callboard.cli.format import moment, plural
+from callboard.cli.format import moment
 from callboard.cli.printing import bar, print_json
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Database
 from callboard.cli.units import period
+from callboard.display.amounts import counted
 from callboard.errors import SessionNotFound, StoreError, ValidationError
 from callboard.events.moments import from_ms
 from callboard.events.rows import Query
@@ -149,10 +150,10 @@ def _say(screen: Screen, found: Sequence[Outdated], now_ms: int, *, as_json: boo
 def _summary(found: Sequence[Outdated], now_ms: int) -> str:
     counts = Counter(one.status for one in found)
     kinds = ", ".join(f"{counts[status]} {status}" for status in _PRUNABLE if counts[status])
-    events = plural(sum(one.position for one in found), "event")
+    events = counted(sum(one.position for one in found), "event")
     now = from_ms(now_ms)
     oldest, newest = moment(found[0].updated_at, now), moment(found[-1].updated_at, now)
-    return f"{plural(len(found), 'session')} ({kinds}; {events}; from {oldest} to {newest})"
+    return f"{counted(len(found), 'session')} ({kinds}; {events}; from {oldest} to {newest})"
 
 
 def _confirm(screen: Screen, found: Sequence[Outdated], now_ms: int) -> None:
@@ -206,7 +207,9 @@ def _tell(screen: Screen, pruned: Pruned, *, as_json: bool) -> None:
         return print_json([{"ok": True, **counts, "bytesFreed": pruned.freed}])
     if not pruned.sessions:
         return screen.line(_NOTHING)
-    screen.line(f"Deleted {plural(pruned.sessions, 'session')}, {plural(pruned.events, 'event')}.")
+    screen.line(
+        f"Deleted {counted(pruned.sessions, 'session')}, {counted(pruned.events, 'event')}."
+    )
     if pruned.freed is None:
         screen.line(
             "The file wasn't shrunk: other processes have the database open, or the disk is "

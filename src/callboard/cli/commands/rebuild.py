@@ -3,9 +3,9 @@
 import click
 
 from callboard.cli import options
-from callboard.cli.format import plural
 from callboard.cli.printing import print_result
 from callboard.cli.targets import Database
+from callboard.display.amounts import counted
 
 
 @click.command("rebuild")
@@ -17,4 +17,4 @@ def command(database: Database, as_json: bool) -> None:
     """
     count = database.ask(lambda board: board.rebuild())
     document = {"ok": True, "events": count}
-    print_result(as_json, document, f"Rebuilt from {plural(count, 'event')}.")
+    print_result(as_json, document, f"Rebuilt from {counted(count, 'event')}.")

@@ -17,7 +17,7 @@ from callboard.cli.steering import on_server, print_receipt_of
 from callboard.cli.targets import Target
 from callboard.client.client import Client
 from callboard.display.lines import one_line
-from callboard.display.message_receipts import as_text, how_delivered
+from callboard.display.message_receipts import command_note, how_delivered
 from callboard.errors import ValidationError
 
 _FROM_INPUT: Final = "-"
@@ -99,7 +99,7 @@ async def _say(client: Client, given: _Said, text: str) -> tuple[PlateMessage, s
     if not (given.wait or given.as_json):
         reach = (await client.messages.list(plate.plate_id)).reach
         how = how_delivered(reach, when, idle=plate.status == "idle")
-    return written, how, plate.name or plate.agent
+    return written, how, plate.label
 
 
 def _print_queued(
@@ -107,7 +107,7 @@ def _print_queued(
 ) -> None:
     screen.line((f"Queued for {one_line(agent)}.", "done"))
     screen.line((f"  {how}", "faint"))
-    if note := as_text(written.text):
+    if note := command_note(written.text):
         screen.line((f"  {note}", "faint"))
     screen.line("  Its receipt: ", (given.place.command("messages", given.plate), "command"))
 

@@ -4,10 +4,11 @@ import click
 
 from callboard.board.protocol import Board
 from callboard.cli import options
-from callboard.cli.format import ago, one_line, plural
+from callboard.cli.format import ago, one_line
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.screen import STATUS, Screen
 from callboard.cli.targets import Target
+from callboard.display.amounts import counted
 from callboard.engine.sessions import SessionInfo
 from callboard.events.moments import from_ms
 
@@ -47,7 +48,7 @@ def command(
     columns = ["session", "status", "workflow", *(["title"] if titled else []), "phase", "started"]
     print_table(screen, columns, [_row(screen, info, now_ms, titled) for info in found])
     if len(found) == limit:
-        screen.line((f"The newest {plural(limit, 'session')}; more with --limit", "faint"))
+        screen.line((f"The newest {counted(limit, 'session')}; more with --limit", "faint"))
     return None
 
 

@@ -9,13 +9,14 @@ import click
 from callboard.board.protocol import Board
 from callboard.cli import options
 from callboard.cli.diagnosis import Reason, reason, situation, tell_reason
-from callboard.cli.format import between, duration, error_text, moment, one_line, plural
+from callboard.cli.format import between, duration, error_text, moment, one_line
 from callboard.cli.history import History, Stay, history, phases_seen
 from callboard.cli.lookup import find_session
 from callboard.cli.picture import Path, picture
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
+from callboard.display.amounts import counted
 from callboard.display.receipts import answerer_name, ending
 from callboard.engine.offers import PhaseInfo
 from callboard.engine.sessions import SessionInfo
@@ -131,7 +132,7 @@ def _tell_stays(screen: Screen, report: SessionReport) -> None:
         return
     screen.line()
     if len(stays) > _MOST_STAYS:
-        hidden = plural(len(stays) - _MOST_STAYS, "earlier visit")
+        hidden = counted(len(stays) - _MOST_STAYS, "earlier visit")
         screen.line((f"{hidden}; all of them with --json", "faint"))
     titles = ["phase", "visit", "took", "waited", "agents", "outcome"]
     print_table(screen, titles, [_row(screen, stay, report.now) for stay in stays[-_MOST_STAYS:]])
@@ -155,7 +156,7 @@ def _agents(stay: Stay) -> str:
     for name in dict.fromkeys(work.agent for work in stay.works):
         works = [work for work in stay.works if work.agent == name]
         tries = max(work.attempts for work in works)
-        notes = [plural(len(works), "item")] if len(works) > 1 else []
+        notes = [counted(len(works), "item")] if len(works) > 1 else []
         notes += [f"{tries} attempts"] if tries > 1 else []
         said.append(one_line(name) + (f" ({', '.join(notes)})" if notes else ""))
     return ", ".join(said)
@@ -181,7 +182,7 @@ def _tell_answers(screen: Screen, report: SessionReport) -> None:
         return
     screen.line()
     if len(report.answered) > _MOST_STAYS:
-        hidden = plural(len(report.answered) - _MOST_STAYS, "earlier question")
+        hidden = counted(len(report.answered) - _MOST_STAYS, "earlier question")
         screen.line((f"{hidden}; all of them with --json", "faint"))
     shown = report.answered[-_MOST_STAYS:]
     # A workflow has the answer at once; only a coding agent has to confirm it.

@@ -55,7 +55,7 @@ def command(  # noqa: PLR0913 - one for each option
         return _start_acp(given, place, host=host, attach=attach, as_json=as_json)
     if prompt is not None:
         raise click.UsageError(f"--prompt is for `start {ACP}`. Put the prompt after the agent.")
-    agent, prompt = _told(words, is_resumed=resume is not None)
+    agent, prompt = _agent_and_prompt(words, is_resumed=resume is not None)
     wanted = _Wanted(agent, prompt, cwd, resume, host)
     with machines(place):
         started = ask_as_person(place, STARTS, lambda board: _start(board, place, wanted))
@@ -139,7 +139,7 @@ def _start_acp(
     return None
 
 
-def _told(words: tuple[str, ...], *, is_resumed: bool) -> tuple[str, str | None]:
+def _agent_and_prompt(words: tuple[str, ...], *, is_resumed: bool) -> tuple[str, str | None]:
     """The agent and the prompt."""
     agent, prompt = "", list(words)
     if prompt and (prompt[0] in PROGRAMS or not is_resumed):

@@ -9,12 +9,12 @@ from callboard.cli.format import (
     duration,
     error_text,
     one_line,
-    plural,
     utc_offset,
 )
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
+from callboard.display.amounts import counted
 from callboard.engine.statistics import COUNTED, DAYS, MOST_DAYS, Overview, WorkflowStats
 from callboard.events.moments import from_ms
 from callboard.state.statistics import Outcomes, Spread
@@ -149,4 +149,4 @@ def _days(screen: Screen, told: Outcomes) -> str:
 
 
 def _within(days: int) -> str:
-    return "today" if days == 1 else f"in the last {plural(days, 'day')}"
+    return "today" if days == 1 else f"in the last {counted(days, 'day')}"

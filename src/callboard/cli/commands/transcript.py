@@ -119,7 +119,7 @@ async def _show(board: Board, plate: Plate, typed: _Typed) -> None:
         if typed.as_json:
             return print_json([item.to_wire()])
         return printer.print([item], full=True)
-    after = await _show_so_far(conversation, plate, printer, typed)
+    after = await _show_so_far(conversation, printer, typed)
     if not typed.follow:
         return None if typed.as_json or typed.subagent else await _print_total(board, plate)
     async for page in conversation.following(after):
@@ -139,7 +139,7 @@ async def _print_total(board: Board, plate: Plate) -> None:
 
 
 async def _show_so_far(
-    conversation: AgentConversation, plate: Plate, printer: ConversationPrinter, typed: _Typed
+    conversation: AgentConversation, printer: ConversationPrinter, typed: _Typed
 ) -> str:
     """Show it, and return where it continues."""
     if typed.whole:

@@ -10,11 +10,11 @@ from callboard.board.usage_reports import DAYS, MOST_DAYS, UsageGroup, UsageRepo
 from callboard.board.usage_sums import UsageSum
 from callboard.cli import options
 from callboard.cli.bars import text_bar
-from callboard.cli.format import one_line, plural, utc_offset
+from callboard.cli.format import one_line, utc_offset
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
-from callboard.display.amounts import dollars, short_count
+from callboard.display.amounts import counted, dollars, short_count
 
 _BAR: Final = 24
 _MOST_NAMED: Final = 5
@@ -71,7 +71,7 @@ def _print(screen: Screen, told: UsageReport) -> None:
     print_table(screen, heads, [_row(screen, row, measure(row.used), most) for row in rows])
     used = told.total
     cost = "" if used.cost is None else f", {dollars(used.cost)}"
-    tokens = f"{used.tokens:,} tokens in {plural(used.calls, 'call')}"
+    tokens = f"{used.tokens:,} tokens in {counted(used.calls, 'call')}"
     screen.line((f"Total {_within(told.days)}: {tokens}{cost}.", "name"))
 
 
@@ -138,4 +138,4 @@ def _nothing(place: Target, told: UsageReport) -> str:
 
 
 def _within(days: int) -> str:
-    return "today" if days == 1 else f"in the last {plural(days, 'day')}"
+    return "today" if days == 1 else f"in the last {counted(days, 'day')}"

@@ -7,10 +7,11 @@ import click
 from callboard.board.protocol import Board
 from callboard.cli import options
 from callboard.cli.exit import DONE, FAILED
-from callboard.cli.format import between, one_line, plural
+from callboard.cli.format import between, one_line
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
+from callboard.display.amounts import counted
 from callboard.engine.workers import (
     LOOKED_AT,
     WorkerInfo,
@@ -51,7 +52,7 @@ def _print(screen: Screen, found: WorkerOverview, place: Target, now: datetime) 
     _print_stranded(screen, found)
     if found.ready_count:
         screen.line()
-        screen.line(f"{plural(found.ready_count, 'session')} ready, waiting for a worker.")
+        screen.line(f"{counted(found.ready_count, 'session')} ready, waiting for a worker.")
     if found.limited:
         screen.line((f"Only {LOOKED_AT:,} sessions were looked at.", "faint"))
 
@@ -102,7 +103,7 @@ def _print_stranded(screen: Screen, found: WorkerOverview) -> None:
     if not found.stranded:
         return
     screen.line()
-    count = plural(found.stranded_count, "session")
+    count = counted(found.stranded_count, "session")
     screen.line((f"{count} that no running worker can drive", "failed"))
     for one in found.stranded:
         name = f"  {one_line(one.title, 40)}" if one.title else ""

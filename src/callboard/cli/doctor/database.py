@@ -9,10 +9,11 @@ from pathlib import Path
 
 from callboard.app import Callboard
 from callboard.cli.doctor.findings import Finding, amount
-from callboard.cli.format import duration, plural
+from callboard.cli.format import duration
 from callboard.cli.targets import Database
 from callboard.clock import Clock, SystemClock
 from callboard.disk.locks import is_held
+from callboard.display.amounts import counted
 from callboard.errors import CallboardError, StoreError
 from callboard.log.location import without_password
 from callboard.log.sqlite.errors import translate
@@ -155,7 +156,7 @@ def _live(folder: Path) -> Finding:
 
 
 def _times(count: int) -> str:
-    return f"{plural(count, 'time')}, by running processes" if count else "nowhere"
+    return f"{counted(count, 'time')}, by running processes" if count else "nowhere"
 
 
 def _is_held(lock: Path) -> bool:

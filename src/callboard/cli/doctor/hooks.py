@@ -20,7 +20,7 @@ from callboard.board.hook_folders import (
 from callboard.cli.doctor.findings import Finding
 from callboard.cli.doctor.server import server
 from callboard.cli.exit import DONE, FAILED
-from callboard.cli.format import ago, one_line, plural
+from callboard.cli.format import ago, one_line
 from callboard.cli.printing import print_json
 from callboard.cli.relay_hooks import SCOPES, state_for_relay
 from callboard.cli.relay_place import relay_folder
@@ -29,6 +29,7 @@ from callboard.cli.screen import Screen
 from callboard.cli.targets import Database
 from callboard.clock import SystemClock
 from callboard.courier.delivery import LOST
+from callboard.display.amounts import counted
 from callboard.errors import SettingsUnusable
 from callboard.events.json_values import Object, as_whole
 from callboard.events.moments import from_ms
@@ -125,10 +126,10 @@ def unrecorded(lies: SpoolFindings) -> Iterator[Finding]:
     """Hooks that couldn't be stored: those waiting in a server's memory, and the lost ones."""
     todo = "Free some disk space."
     if kept := as_whole(lies.received.get("kept")):
-        said = f"{plural(kept, 'hook')} could not be saved; the server keeps them in memory"
+        said = f"{counted(kept, 'hook')} could not be saved; the server keeps them in memory"
         yield Finding("hooks", "warn", said, todo)
     if lies.lost:
-        said = f"{plural(lies.lost, 'hook')} were lost because the disk was full"
+        said = f"{counted(lies.lost, 'hook')} were lost because the disk was full"
         yield Finding("hooks", "warn", said, todo)
 
 
@@ -351,7 +352,7 @@ def _is_old(lies: SpoolFindings) -> bool:
 
 
 def _waiting(lies: SpoolFindings) -> str:
-    said = f"{plural(lies.waiting, 'payload')} waiting"
+    said = f"{counted(lies.waiting, 'payload')} waiting"
     if lies.oldest_ms is None:
         return said
     return (
@@ -362,7 +363,7 @@ def _waiting(lies: SpoolFindings) -> str:
 def _received(received: Mapping[str, object]) -> str:
     if not received:
         return "none yet; one arrives when a connected agent starts"
-    parts = [f"{plural(as_whole(received.get('heard')), 'hook')}"]
+    parts = [f"{counted(as_whole(received.get('heard')), 'hook')}"]
     for key, said in (("garbage", "were not valid payloads"), ("failed", "could not be recorded")):
         if count := as_whole(received.get(key)):
             parts.append(f"{count} {said}")

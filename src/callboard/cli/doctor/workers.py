@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from callboard.app import Callboard
 from callboard.cli.doctor.findings import Finding
-from callboard.cli.format import one_line, plural
+from callboard.cli.format import one_line
 from callboard.cli.targets import Database
+from callboard.display.amounts import counted
 from callboard.engine.workers import WorkerInfo, WorkerOverview
 from callboard.errors import CallboardError
 from callboard.log.sqlite.migrate import known_migrations
@@ -56,7 +57,7 @@ def judged(found: WorkerOverview, target: Database) -> Iterator[Finding]:
 
 def _said(one: WorkerInfo) -> str:
     has = ", ".join(map(str, one.workflows)) or "its own session"
-    drives = f", drives {plural(one.session_count, 'session')}" if one.session_count else ""
+    drives = f", drives {counted(one.session_count, 'session')}" if one.session_count else ""
     return one_line(f"process {one.pid} on {one.host}: {has}{drives}")
 
 
@@ -69,7 +70,7 @@ def _versions(running: list[WorkerInfo]) -> Iterator[Finding]:
             versions.setdefault(one.name, {}).setdefault(version, []).append(worker)
     for name, having in sorted(versions.items()):
         if len(having) > 1:
-            counts = [f"{each} ({plural(len(who), 'worker')})" for each, who in having.items()]
+            counts = [f"{each} ({counted(len(who), 'worker')})" for each, who in having.items()]
             said = f"running workers have different versions of {name}: {', '.join(counts)}"
             todo = "If this is not a deployment, restart the workers that have the old version."
             yield Finding("versions", "warn", one_line(said), todo)
@@ -78,7 +79,7 @@ def _versions(running: list[WorkerInfo]) -> Iterator[Finding]:
 def _stranded(found: WorkerOverview, target: Database) -> Iterator[Finding]:
     if not found.stranded:
         return
-    count, first = plural(found.stranded_count, "session"), found.stranded[0]
+    count, first = counted(found.stranded_count, "session"), found.stranded[0]
     said = f"no running worker can drive {count}, such as {first.session_id}: {first.reason}"
     todo = first.next_step
     if found.stranded_count > 1:

@@ -233,9 +233,9 @@ class AgentSession:
         }
         answer = await self._reports.answer(hold, payload, question.over)
         del self._questions[hold]
-        return self._told(hold, question, answer)
+        return self._reply(hold, question, answer)
 
-    def _told(self, hold: str, question: _Question, answer: Object) -> Json:
+    def _reply(self, hold: str, question: _Question, answer: Object) -> Json:
         """The answer for the agent. What became of it is reported once the agent has it."""
         outcome = as_text(answer.get("outcome"))
         option = answer.get("optionId")

@@ -272,7 +272,10 @@ class _Snapshot:
             at, changed, seen, id = given.split(":", 3)
             found = _Cursor((int(at), id), int(changed), seen)
         except ValueError:
-            raise ValidationError(f"Not a cursor of a conversation: {given[:80]!r}.") from None
+            raise ValidationError(
+                f"Not a cursor of a conversation: {given[:80]!r}. Read the conversation again "
+                "from its end."
+            ) from None
         message = None if abs(int(at)) >= _LAST else next(self.before(found.position), None)
         is_there = message is not None and message.position == found.position
         return found if is_there or found.position == _START else None
