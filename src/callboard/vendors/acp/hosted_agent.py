@@ -80,17 +80,21 @@ class HostedAgent:
             why = f"{self._words[0]} can't be started: {error.strerror or error}."
             self._reports.add("end", error=why, reason=why)
             return
-        guard = _guard(process.pid)
+        guard: subprocess.Popen[bytes] | None = None
         hearing = asyncio.create_task(self._hear(process))
         try:
+            guard = _guard(process.pid)
             ended = await self._live(process)
+        except OSError as error:
+            ended = f"The agent had to be stopped: {error.strerror or error}."
         finally:
             _kill(process.pid, signal.SIGKILL)
             await process.wait()
             await asyncio.wait({hearing}, timeout=1)
             hearing.cancel()
-            with suppress(OSError):
-                guard.communicate(b"done\n", 1)
+            if guard is not None:
+                with suppress(OSError, subprocess.SubprocessError):
+                    await asyncio.to_thread(guard.communicate, b"done\n", 1)
         self._report_end(ended, process.returncode or 0)
 
     async def _live(self, process: asyncio.subprocess.Process) -> str | None:
