@@ -20,6 +20,7 @@ from callboard.vendors.acp.opening import WITHIN, AgentOpening, Opened
 from callboard.vendors.acp.pipe import AgentPipe
 from callboard.vendors.acp.reporting import BoardReports
 from callboard.vendors.acp.session import AgentSession, said_by
+from callboard.waiting import wait_any
 
 DEADLINE_VARIABLE: Final = "CALLBOARD_ACP_START_WITHIN"
 """The variable with the seconds that an agent has for each answer while it starts."""
@@ -108,11 +109,11 @@ class HostedAgent:
         over = asyncio.create_task(process.wait())
         stopping = asyncio.create_task(self._stopping.wait())
         work = asyncio.create_task(opening.open(self._folder, self._resumed))
-        await asyncio.wait({over, stopping, work}, return_when=asyncio.FIRST_COMPLETED)
+        await wait_any(over, stopping, work)
         failure: str | None = None
         if work.done() and isinstance(work.exception(), ConnectionError):
             # It has closed its output, most likely because it ends: how, says more.
-            await asyncio.wait({over, stopping}, timeout=1, return_when=asyncio.FIRST_COMPLETED)
+            await wait_any(over, stopping, timeout=1)
         if work.done() and not over.done():
             failure = self._begin(session, work)
         if failure is None:
@@ -133,12 +134,9 @@ class HostedAgent:
         self, pipe: AgentPipe, over: "asyncio.Task[int]", stopping: "asyncio.Task[bool]"
     ) -> str | None:
         """Wait until it ends or is to end; returns why it is given up, if it hangs up instead."""
-        silent = asyncio.create_task(pipe.ended.wait())
-        ends = {over, stopping}
-        await asyncio.wait({*ends, silent}, return_when=asyncio.FIRST_COMPLETED)
-        if silent.done():
-            await asyncio.wait(ends, timeout=GRACE, return_when=asyncio.FIRST_COMPLETED)
-        silent.cancel()
+        await wait_any(over, stopping, pipe.ended.wait())
+        # If it hung up, it may still end.
+        await wait_any(over, stopping, timeout=GRACE)
         return None if over.done() or stopping.done() else _HUNG_UP
 
     def _begin(self, session: AgentSession, work: asyncio.Task[Opened]) -> str | None:
