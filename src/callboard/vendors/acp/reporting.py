@@ -10,6 +10,7 @@ the agent has to wait.
 import asyncio
 import json
 import os
+import time
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -214,8 +215,6 @@ class _UntilOver(Timeouts):
 
 
 def _sleep(seconds: float, patience: Timeouts) -> None:
-    import time
-
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
         patience.left()
