@@ -22,8 +22,6 @@ from callboard.vendors.acp.reporting import BoardReports
 from callboard.vendors.acp.session import AgentSession, said_by
 from callboard.waiting import wait_any
 
-DEADLINE_VARIABLE: Final = "CALLBOARD_ACP_START_WITHIN"
-"""The variable with the seconds that an agent has for each answer while it starts."""
 _WATCH: Final = 'read -r done && exit 0; sleep 2; kill -KILL -- "-$1"'
 """Kills the agent and its child processes if our end of a pipe is closed without a word."""
 _LAST_WORDS: Final = 2_000
@@ -43,6 +41,8 @@ class HostedAgent:
         self._folder = as_text(given.get("folder"))
         self._prompt = as_text(given.get("prompt"))
         self._resumed = as_text(given.get("session")) or None
+        within = given.get("within")
+        self._within = within if isinstance(within, float) else WITHIN
         self._listener = listener
         self._is_agents = agents_callers(Path(as_text(given.get("terminals"))))
         # Until it has a session, it is known by this.
@@ -105,7 +105,7 @@ class HostedAgent:
         tell = self._notice
         pipe = AgentPipe(process.stdout, process.stdin, self._reports.room, tell)
         session = AgentSession(pipe, self._reports)
-        opening = AgentOpening(session.connection, os.environ, _within())
+        opening = AgentOpening(session.connection, os.environ, self._within)
         over = asyncio.create_task(process.wait())
         stopping = asyncio.create_task(self._stopping.wait())
         work = asyncio.create_task(opening.open(self._folder, self._resumed))
@@ -226,8 +226,3 @@ def _guard(group: int) -> "subprocess.Popen[bytes]":
 def _kill(group: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
-
-
-def _within() -> float:
-    told = os.environ.get(DEADLINE_VARIABLE, "")
-    return float(told) if told.replace(".", "", 1).isdigit() else WITHIN
