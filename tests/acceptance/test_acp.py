@@ -13,7 +13,7 @@ from tests.acp_sessions import SCRIPTED, Acp, Wire, acp_board
 from tests.real_clients.home import Home
 from tests.real_clients.patience import until, until_told
 
-from callboard.vendors.acp.hosted_agent import DEADLINE_VARIABLE
+from callboard.vendors.acp_starting import DEADLINE_VARIABLE
 
 STEERS = (
     "from callboard.terminals.link import asked; "

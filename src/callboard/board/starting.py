@@ -12,6 +12,7 @@ from callboard.errors import ConflictError, NotFound, PlateNotFound, ValidationE
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object
 from callboard.events.shapes import Shape
+from callboard.vendors.acp.payloads import NAME as ACP
 from callboard.vendors.agents import VENDORS
 from callboard.vendors.client_programs import AgentStart, check_start
 from callboard.vendors.starting import AgentStarting
@@ -140,9 +141,7 @@ class PlateStarting:
                 field="resume",
             )
         if plate.status != "closed":
-            raise ConflictError(
-                f"The session of plate {plate.plate_id} is still running.", plate_id=plate.plate_id
-            )
+            raise ConflictError(_still_running(plate), plate_id=plate.plate_id)
         if given.agent not in ("", plate.agent):
             raise ValidationError(
                 f"agent: this session is one of {plate.agent}, not {given.agent}.", field="agent"
@@ -207,3 +206,13 @@ class PlateStarting:
             return await here.stop(data)
         reports = self._hooks is not None and data.get("agent") in installed_in(self._hooks)
         return {**await here.start(data), "reports": reports}
+
+
+def _still_running(plate: Plate) -> str:
+    id = plate.plate_id
+    attach, say = f"Attach to it: callboard attach {id}", f"Write to it: callboard say {id} …"
+    enter = say if plate.agent == ACP else attach
+    return (
+        f"The session of plate {id} is still running. {enter}, or stop it first: "
+        f"callboard stop {id}"
+    )

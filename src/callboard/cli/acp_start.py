@@ -55,8 +55,13 @@ async def _session_of(board: Board, place: Target, resumed: str | None) -> str |
         return None
     plates = await board.plates.all(dismissed=True)
     of_plate = [one for one in plates if resumed in (one.plate_id, one.session_id)]
-    if any(one.status != "closed" for one in of_plate):
-        raise ConflictError(f"The session of {resumed} is still running.")
+    for one in of_plate:
+        if one.status != "closed":
+            raise ConflictError(
+                f"The session of {resumed} is still running. Write to it: "
+                f"{place.command('say', one.plate_id, '…')}, or stop it first: "
+                f"{place.command('stop', one.plate_id)}"
+            )
     return of_plate[0].session_id if of_plate else resumed
 
 

@@ -35,6 +35,7 @@ GRACE: Final = 5.0
 _PIECE: Final = 65_536
 _MOST_TYPED: Final = 1_048_576
 _MOST_UNSENT: Final = 1_048_576
+_MOST_REPLIES: Final = 4 * _MOST_UNSENT
 _MOST_CONNECTIONS: Final = 32
 _LAST_WORDS: Final = 1.0
 
@@ -214,12 +215,21 @@ class TerminalHost:
         for kind, content in frames:
             if kind == INPUT and one is self._attached:
                 self._typed += content
-            elif kind == WORDS:
-                one.send(worded(self._do(one, told_in(content))))
-                if one is self._attached and one.is_stale:
-                    one.is_stale = False
-                    self._draw(one)
+            elif kind == WORDS and not self._reply(one, told_in(content)):
+                return False
         return bool(data)
+
+    def _reply(self, one: _Connection, told: Object) -> bool:
+        """Do what it asks; returns whether it reads the replies."""
+        one.send(worded(self._do(one, told)))
+        if one.size > _MOST_REPLIES:
+            if one is not self._attached:
+                return False
+            one.drop_output()  # A person's screen may be as large.
+        if one is self._attached and one.is_stale:
+            one.is_stale = False
+            self._draw(one)
+        return True
 
     # ------------------------------------------------------------------ requests
 

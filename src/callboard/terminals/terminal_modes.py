@@ -8,16 +8,18 @@ import re
 from typing import Final
 
 _CONTROL: Final = re.compile(
-    rb"\x1b\[\?(?P<modes>[0-9;]+)(?P<set>[hl])"
-    rb"|\x1b\[(?P<keyboard>[><])(?P<flags>[0-9;]*)u"
-    rb"|\x1b\[>4(?:;(?P<keys>[0-9]+))?m"
+    rb"\x1b\[\?(?P<modes>[0-9;]{1,64})(?P<set>[hl])"
+    rb"|\x1b\[(?P<keyboard>[><])(?P<flags>[0-9;]{0,16})u"
+    rb"|\x1b\[>4(?:;(?P<keys>[0-9]{1,16}))?m"
 )
 _ESC, _BEL, _CAN, _SUB = 0x1B, 0x07, 0x18, 0x1A
 _CURSOR: Final = b"25"
 _TOGETHER: Final = b"2026"
 """The mode in which a terminal shows nothing until a frame is complete."""
 _SCREENS: Final = frozenset({b"47", b"1047", b"1048", b"1049", _TOGETHER})
-_LONGEST: Final = 64
+_LONGEST: Final = 80
+_MOST_MODES: Final = 64
+_LONGEST_MODE: Final = 5
 _MOST_KEYBOARDS: Final = 16
 
 
@@ -80,14 +82,16 @@ class TerminalOutput:
     def _note_keyboard(self, change: bytes, flags: bytes) -> None:
         if change == b">":
             self._keyboards = [*self._keyboards, flags][-_MOST_KEYBOARDS:]
-        elif self._keyboards:
-            self._keyboards = self._keyboards[: -int(flags) if flags.isdigit() else -1]
+        else:
+            count = int(flags) if flags.isdigit() else 1
+            self._keyboards = self._keyboards[: -max(1, count)]
 
     def _set(self, mode: bytes, on: bool) -> None:
         if mode == _CURSOR:
             self._hidden = not on
         elif on:
-            self._on.add(mode)
+            if len(mode) <= _LONGEST_MODE and len(self._on) < _MOST_MODES:
+                self._on.add(mode)
         else:
             self._on.discard(mode)
 

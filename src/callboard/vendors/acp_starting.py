@@ -4,6 +4,7 @@ Only its own machine: a command line can be anything, so none is taken from a se
 """
 
 import importlib.util
+import math
 import os
 import shutil
 import sys
@@ -20,6 +21,8 @@ from callboard.vendors.acp.payloads import NAME
 from callboard.vendors.claude.launching import MARK
 from callboard.vendors.client_programs import check_folder, search_path, without_secrets
 
+DEADLINE_VARIABLE: Final = "CALLBOARD_ACP_START_WITHIN"
+"""The variable with the seconds that an agent has for each answer while it starts."""
 _HOST: Final = "callboard.vendors.acp.agent_host"
 _LONGEST_PROMPT: Final = 262_144
 
@@ -42,7 +45,7 @@ def start_acp(wanted: AcpStart, env: Mapping[str, str] = os.environ) -> StartedP
     """Start it; returns the process that keeps it.
 
     MissingExtra without the protocol's library, NotFound if there is no such command,
-    ValidationError if the folder can't be used.
+    ValidationError if the folder or the variable's value can't be used.
     """
     if importlib.util.find_spec("acp") is None:
         raise MissingExtra(
@@ -54,6 +57,7 @@ def start_acp(wanted: AcpStart, env: Mapping[str, str] = os.environ) -> StartedP
             f"prompt: use at most {_LONGEST_PROMPT:,} bytes. Put more into a file, and name it.",
             field="prompt",
         )
+    within = _within(env)
     path = search_path(env)
     program = shutil.which(wanted.words[0], path=path)
     if program is None:
@@ -69,6 +73,7 @@ def start_acp(wanted: AcpStart, env: Mapping[str, str] = os.environ) -> StartedP
         "hooks": str(wanted.hooks),
         "prompt": wanted.prompt,
         "session": wanted.session,
+        "within": within,
     }
     # It has no terminal, so commands had better not print colors.
     given = {**for_terminal(without_secrets(env)), "PATH": path, "TERM": "dumb", MARK: "start"}
@@ -76,3 +81,19 @@ def start_acp(wanted: AcpStart, env: Mapping[str, str] = os.environ) -> StartedP
         return start_host([sys.executable, "-P", "-m", _HOST], told, given)
     except OSError as error:
         raise ConflictError(f"{wanted.words[0]} could not be started: {error}.") from error
+
+
+def _within(env: Mapping[str, str]) -> float | None:
+    """The seconds that a person gives it, if they do."""
+    told = env.get(DEADLINE_VARIABLE, "")
+    if not told:
+        return None
+    try:
+        seconds = float(told)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < math.inf:
+        raise ValidationError(
+            f"{DEADLINE_VARIABLE}: expected a number of seconds above 0, such as 90."
+        )
+    return seconds

@@ -45,7 +45,7 @@ def candidates(git: Git, root: str, paths: Sequence[str | bytes] = ()) -> Iterat
         yield _new(path, root)
 
 
-def stub_of(found: os.stat_result) -> bytes:
+def _stub_of(found: os.stat_result) -> bytes:
     """What is stored of a file that is too large: enough to see whether it is still the same."""
     return b"Callboard has not stored this file: %d bytes, changed at %d.\n" % (
         found.st_size,
@@ -83,5 +83,5 @@ def _measured(path: bytes, root: str) -> tuple[int | None, str | None]:
     if not stat.S_ISREG(found.st_mode):
         return None, None
     if found.st_size > LARGEST_FILE:
-        return None, stub_of(found).decode()
+        return None, _stub_of(found).decode()
     return (found.st_size, None) if os.access(file, os.R_OK) else (None, None)

@@ -292,6 +292,48 @@ def test_a_program_that_asks_and_never_reads_takes_no_memory(terminals: OwnTermi
     assert host.memory_info().rss - before < 1_000_000
 
 
+def connected_to(own: OwnTerminal, *requests: dict[str, Any]) -> socket.socket:
+    connected = socket.socket(socket.AF_UNIX)
+    connected.settimeout(2)
+    connected.connect(own.socket)
+    connected.sendall(b"".join(map(worded, requests)))
+    return connected
+
+
+def test_a_program_that_asks_and_reads_no_replies_is_cut_off(terminals: OwnTerminals):
+    own = terminals.start()
+    # Its program writes a full screen of the largest size.
+    attach = {"do": "attach", "rows": 500, "columns": 500}
+    with connected_to(own, attach):
+        until(lambda: rows_of(own) == 500, "the size")
+    assert type_into(own, "run print('x' * 250_000 + 'the end', flush=True)\n")
+    terminals.shows(own, "the end")
+    heard = 0
+    with connected_to(own, *[{"do": "screen"}] * 100) as greedy, suppress(ConnectionError):
+        while data := greedy.recv(1_048_576):
+            heard += len(data)
+    assert heard < 5_000_000
+    say(own, "\\x1b[2Jstill here")
+    terminals.shows(own, "still here")
+
+
+def test_a_person_is_not_cut_off_for_what_is_unread(terminals: OwnTerminals):
+    own = terminals.start()
+    attach = {"do": "attach", "rows": 500, "columns": 500}
+    with connected_to(own, attach) as person:
+        until(lambda: rows_of(own) == 500, "the size")
+        assert type_into(own, "run print('x' * 250_000 + 'the end', flush=True)\n")
+        terminals.shows(own, "the end")
+        person.sendall(worded({"do": "screen"}) * 100)
+        person.sendall(framed(b"i", b"say \\x1b[2Jstill here\n"))
+        heard = b""
+        while b"still here" not in heard:
+            data = person.recv(1_048_576)
+            assert data, "the connection is closed"
+            heard += data
+    assert len(heard) < 10_000_000
+
+
 def test_many_connections_are_not_taken(terminals: OwnTerminals):
     own = terminals.start()
     taken = [socket.socket(socket.AF_UNIX) for _ in range(60)]

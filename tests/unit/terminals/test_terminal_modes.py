@@ -57,3 +57,27 @@ def test_however_the_bytes_come_they_mean_the_same(cuts):
 @given(st.binary())
 def test_any_bytes_are_taken(data):
     fed(data).undoing()
+
+
+def test_any_number_of_keyboards_can_be_dropped():
+    pushed = b"\x1b[>1u\x1b[>3u"
+    assert fed(pushed, b"\x1b[<" + b"9" * 5_000 + b"u").doing() == b"\x1b[>1u\x1b[>3u"
+    assert fed(pushed, b"\x1b[<2u").doing() == b""
+    assert fed(pushed, b"\x1b[<9999u").doing() == b""
+    assert fed(pushed, b"\x1b[<u").doing() == b"\x1b[>1u"
+    assert fed(pushed, b"\x1b[<0u").doing() == b"\x1b[>1u", "0 counts as 1"
+
+
+def test_only_few_modes_are_kept():
+    modes = b"".join(b"\x1b[?%dh" % mode for mode in range(20_000))
+    output = fed(modes, b"\x1b[?" + b"7" * 50_000 + b"h", b"\x1b[>" + b"7" * 50_000 + b"u")
+    output.feed(b"\x1b[>4;" + b"7" * 50_000 + b"m")
+    assert len(output.doing()) < 1_000
+    assert len(output.undoing()) < 1_000
+
+
+def test_the_longest_sequence_may_come_in_two_pieces():
+    sequence = b"\x1b[?" + b";".join([b"2004"] * 12) + b";1h"
+    for cut in range(len(sequence)):
+        output = fed(b"\x1b[31m" * 20 + sequence[:cut], sequence[cut:])
+        assert output.doing() == b"\x1b[?1h\x1b[?2004h"

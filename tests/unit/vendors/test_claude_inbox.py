@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import socket
+import stat
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
@@ -17,7 +19,7 @@ from callboard.systems.processes import started_at
 from callboard.terminals.link import ShownScreen
 from callboard.vendors import typed_prompts
 from callboard.vendors.claude import inbox_way
-from callboard.vendors.claude.inbox import wire_id
+from callboard.vendors.claude.inbox import Replies, return_address, wire_id
 from callboard.vendors.claude.inbox_way import InboxWay
 from callboard.vendors.claude.steering import steering
 from callboard.vendors.steering import Outgoing, Recipient
@@ -140,6 +142,54 @@ async def test_a_client_that_shows_nothing(client: Client):
     client.enqueue(client.frames[0])
     assert (await way.look(client.recipient, MESSAGE)).status == "delivered"
     assert [one.name for one in client.socket.parent.iterdir()] == ["inbox.sock"]
+
+
+async def test_only_its_user_can_report_from_the_start(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+):
+    modes: list[int] = []
+    listen = socket.socket.listen
+
+    def noted(self: socket.socket, *backlog: int) -> None:
+        modes.append(stat.S_IMODE(Path(self.getsockname()).stat().st_mode))
+        listen(self, *backlog)
+
+    monkeypatch.setattr(socket.socket, "listen", noted)
+    replies = Replies()
+    await replies.listen(return_address(str(client.socket), MESSAGE), MESSAGE)
+    replies.forget(MESSAGE)
+    assert modes
+    assert set(modes) == {0o600}
+
+
+async def test_a_second_attempt_is_listened_for_as_long_as_the_first(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+):
+    path = return_address(str(client.socket), MESSAGE)
+    servers: list[asyncio.Server] = []
+    timers: list[asyncio.TimerHandle] = []
+    start, loop = asyncio.start_unix_server, asyncio.get_running_loop()
+    later = loop.call_later
+
+    async def started(*given: Any, **more: Any) -> asyncio.Server:
+        servers.append(await start(*given, **more))
+        return servers[-1]
+
+    def called(*given: Any) -> asyncio.TimerHandle:
+        timers.append(later(*given))
+        return timers[-1]
+
+    monkeypatch.setattr(asyncio, "start_unix_server", started)
+    monkeypatch.setattr(loop, "call_later", called)
+    replies = Replies()
+    await replies.listen(path, MESSAGE)
+    await replies.listen(path, MESSAGE)
+    assert [one.is_serving() for one in servers] == [False, True]
+    assert [one.cancelled() for one in timers] == [True, False]
+    assert Path(path).is_socket()
+    replies.forget(MESSAGE)
+    assert [one.cancelled() for one in timers] == [True, True]
+    assert not Path(path).exists()
 
 
 async def test_after_the_turn_it_waits_for_the_client_itself(client: Client):

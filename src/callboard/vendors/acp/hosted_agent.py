@@ -20,9 +20,8 @@ from callboard.vendors.acp.opening import WITHIN, AgentOpening, Opened
 from callboard.vendors.acp.pipe import AgentPipe
 from callboard.vendors.acp.reporting import BoardReports
 from callboard.vendors.acp.session import AgentSession, said_by
+from callboard.waiting import wait_any
 
-DEADLINE_VARIABLE: Final = "CALLBOARD_ACP_START_WITHIN"
-"""The variable with the seconds that an agent has for each answer while it starts."""
 _WATCH: Final = 'read -r done && exit 0; sleep 2; kill -KILL -- "-$1"'
 """Kills the agent and its child processes if our end of a pipe is closed without a word."""
 _LAST_WORDS: Final = 2_000
@@ -42,6 +41,8 @@ class HostedAgent:
         self._folder = as_text(given.get("folder"))
         self._prompt = as_text(given.get("prompt"))
         self._resumed = as_text(given.get("session")) or None
+        within = given.get("within")
+        self._within = within if isinstance(within, float) else WITHIN
         self._listener = listener
         self._is_agents = agents_callers(Path(as_text(given.get("terminals"))))
         # Until it has a session, it is known by this.
@@ -80,17 +81,21 @@ class HostedAgent:
             why = f"{self._words[0]} can't be started: {error.strerror or error}."
             self._reports.add("end", error=why, reason=why)
             return
-        guard = _guard(process.pid)
+        guard: subprocess.Popen[bytes] | None = None
         hearing = asyncio.create_task(self._hear(process))
         try:
+            guard = _guard(process.pid)
             ended = await self._live(process)
+        except OSError as error:
+            ended = f"The agent had to be stopped: {error.strerror or error}."
         finally:
             _kill(process.pid, signal.SIGKILL)
             await process.wait()
             await asyncio.wait({hearing}, timeout=1)
             hearing.cancel()
-            with suppress(OSError):
-                guard.communicate(b"done\n", 1)
+            if guard is not None:
+                with suppress(OSError, subprocess.SubprocessError):
+                    await asyncio.to_thread(guard.communicate, b"done\n", 1)
         self._report_end(ended, process.returncode or 0)
 
     async def _live(self, process: asyncio.subprocess.Process) -> str | None:
@@ -100,15 +105,15 @@ class HostedAgent:
         tell = self._notice
         pipe = AgentPipe(process.stdout, process.stdin, self._reports.room, tell)
         session = AgentSession(pipe, self._reports)
-        opening = AgentOpening(session.connection, os.environ, _within())
+        opening = AgentOpening(session.connection, os.environ, self._within)
         over = asyncio.create_task(process.wait())
         stopping = asyncio.create_task(self._stopping.wait())
         work = asyncio.create_task(opening.open(self._folder, self._resumed))
-        await asyncio.wait({over, stopping, work}, return_when=asyncio.FIRST_COMPLETED)
+        await wait_any(over, stopping, work)
         failure: str | None = None
         if work.done() and isinstance(work.exception(), ConnectionError):
             # It has closed its output, most likely because it ends: how, says more.
-            await asyncio.wait({over, stopping}, timeout=1, return_when=asyncio.FIRST_COMPLETED)
+            await wait_any(over, stopping, timeout=1)
         if work.done() and not over.done():
             failure = self._begin(session, work)
         if failure is None:
@@ -129,12 +134,9 @@ class HostedAgent:
         self, pipe: AgentPipe, over: "asyncio.Task[int]", stopping: "asyncio.Task[bool]"
     ) -> str | None:
         """Wait until it ends or is to end; returns why it is given up, if it hangs up instead."""
-        silent = asyncio.create_task(pipe.ended.wait())
-        ends = {over, stopping}
-        await asyncio.wait({*ends, silent}, return_when=asyncio.FIRST_COMPLETED)
-        if silent.done():
-            await asyncio.wait(ends, timeout=GRACE, return_when=asyncio.FIRST_COMPLETED)
-        silent.cancel()
+        await wait_any(over, stopping, pipe.ended.wait())
+        # If it hung up, it may still end.
+        await wait_any(over, stopping, timeout=GRACE)
         return None if over.done() or stopping.done() else _HUNG_UP
 
     def _begin(self, session: AgentSession, work: asyncio.Task[Opened]) -> str | None:
@@ -224,8 +226,3 @@ def _guard(group: int) -> "subprocess.Popen[bytes]":
 def _kill(group: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
-
-
-def _within() -> float:
-    told = os.environ.get(DEADLINE_VARIABLE, "")
-    return float(told) if told.replace(".", "", 1).isdigit() else WITHIN

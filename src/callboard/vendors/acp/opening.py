@@ -67,7 +67,7 @@ class AgentOpening:
         if spoken != PROTOCOL_VERSION:
             raise ConflictError(
                 f"The agent speaks version {str(spoken)[:20]} of the protocol, Callboard version "
-                f"{PROTOCOL_VERSION}."
+                f"{PROTOCOL_VERSION}. Update the older of the two."
             )
         abilities = as_object(told.get("agentCapabilities"))
         opened = await self._session(folder, session, abilities, told)
@@ -76,7 +76,7 @@ class AgentOpening:
         queues = f'"{_QUEUEING}": true' in json.dumps(abilities.get("_meta"))
         id = word(opened.get("sessionId")) or session
         if id is None:
-            raise ConflictError("The agent opened a session without an id.")
+            raise ConflictError("The agent opened a session without an id. Update the agent.")
         absorbs = name in _ABSORBING or queues
         return Opened(id, agent, _model(opened), absorbs, session is not None)
 
@@ -101,7 +101,9 @@ class AgentOpening:
             return "session_resume", asked
         if abilities.get("loadSession") is True:
             return "session_load", asked
-        raise ConflictError("This agent can't resume sessions.")
+        raise ConflictError(
+            "This agent can't resume sessions. Start a new one: callboard start acp -- COMMAND"
+        )
 
     async def _sign_in(self, told: Object) -> None:
         """Sign in with a key from the environment; a person has to do everything else."""

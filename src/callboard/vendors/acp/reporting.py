@@ -10,6 +10,7 @@ the agent has to wait.
 import asyncio
 import json
 import os
+import time
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,7 @@ from callboard.events.envelope import Json
 from callboard.events.json_values import Object, as_object
 from callboard.vendors.acp.payloads import NAME
 from callboard.vendors.acp.updates import Part, as_dict, bounded, grows, joined
+from callboard.waiting import wait_any
 
 AT_MOST_EVERY: Final = 0.05
 """Seconds between two events of a text that the agent is saying."""
@@ -135,9 +137,7 @@ class BoardReports:
         patience = _UntilOver()
         loop = asyncio.get_running_loop()
         asking = loop.run_in_executor(self._asking, self._ask, told, hold, patience)
-        ending = asyncio.create_task(over.wait())
-        await asyncio.wait({asking, ending}, return_when=asyncio.FIRST_COMPLETED)
-        ending.cancel()
+        await wait_any(asking, over.wait())
         patience.is_over = True
         return asking.result() if asking.done() else {}
 
@@ -215,8 +215,6 @@ class _UntilOver(Timeouts):
 
 
 def _sleep(seconds: float, patience: Timeouts) -> None:
-    import time
-
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
         patience.left()

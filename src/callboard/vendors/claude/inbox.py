@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import os
 import re
+import socket
 import stat
 import uuid
 from collections.abc import Callable
@@ -74,7 +75,7 @@ class Replies:
 
     def __init__(self) -> None:
         self._status: dict[str, HoldStatus] = {}
-        self._servers: dict[str, tuple[asyncio.Server, str]] = {}
+        self._servers: dict[str, tuple[asyncio.Server, str, asyncio.TimerHandle]] = {}
 
     def of(self, message: Outgoing) -> HoldStatus | None:
         """What was reported last about a message."""
@@ -83,21 +84,28 @@ class Replies:
     async def listen(self, path: str, message: Outgoing) -> None:
         """Listen for reports about a message. OSError if that isn't possible here."""
         id = wire_id(message)
+        self._close(id)
         while len(self._servers) >= _MOST_HELD:
             self._close(next(iter(self._servers)))
-        Path(path).unlink(missing_ok=True)
-        server = await asyncio.start_unix_server(self._heard(id), path, limit=_LONGEST_REPORT)
-        os.chmod(path, 0o600)  # noqa: PTH101
-        self._servers[id] = server, path
-        asyncio.get_running_loop().call_later(LISTENS_FOR, self._close, id)
+        made = _bound(path)
+        try:
+            server = await asyncio.start_unix_server(
+                self._heard(id), sock=made, limit=_LONGEST_REPORT
+            )
+        except BaseException:
+            made.close()
+            raise
+        timer = asyncio.get_running_loop().call_later(LISTENS_FOR, self._close, id)
+        self._servers[id] = server, path, timer
 
     def forget(self, message: Outgoing) -> None:
         """Stop listening for reports about a message."""
         self._close(wire_id(message))
 
     def _close(self, id: str) -> None:
-        server, path = self._servers.pop(id, (None, ""))
-        if server is not None:
+        if (known := self._servers.pop(id, None)) is not None:
+            server, path, timer = known
+            timer.cancel()
             server.close()
             Path(path).unlink(missing_ok=True)
 
@@ -129,6 +137,19 @@ class Replies:
                 del self._status[next(iter(self._status))]
             if status != "held":
                 self._close(id)
+
+
+def _bound(path: str) -> socket.socket:
+    """A socket that only its user can connect to. It doesn't listen until it has that mode."""
+    Path(path).unlink(missing_ok=True)
+    made = socket.socket(socket.AF_UNIX)
+    try:
+        made.bind(path)
+        os.chmod(path, 0o600)  # noqa: PTH101
+    except BaseException:
+        made.close()
+        raise
+    return made
 
 
 async def send(inbox: str, session_id: str, message: Outgoing, reply_to: str, note: Note) -> None:
