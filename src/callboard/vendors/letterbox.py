@@ -15,8 +15,8 @@ from callboard.disk.files import replace
 from callboard.disk.private import make_own_folder
 from callboard.systems.processes import is_alive
 
-STAGES: Final = ("seen", "delivered", "given", "refused", "taken", "json")
-"""How far a letter can come, the last stage first."""
+STAGES: Final = ("json", "taken", "refused", "given", "delivered", "seen")
+"""How far a letter can come. Looked for in this order, one that moves on meanwhile is found."""
 
 
 class Letterbox:
