@@ -30,7 +30,7 @@ LARGEST_QUEUE: Final = 2_097_152
 """Bytes of all messages of a plate that wait."""
 _ALLOWED: Final = "\n\t"
 _FROM: Final[Mapping[str, frozenset[MessageStatus]]] = {
-    events.RETURNED: frozenset({"handed", "delivered"}),
+    events.RETURNED: frozenset({"handed", "held", "delivered"}),
     events.HELD: frozenset({"handed"}),
     events.LOST: frozenset({"handed", "held"}),
 }

@@ -229,12 +229,15 @@ class PlateDelivery:
         return 0.0
 
     async def _return(self, plate: Plate, message: PlateMessage, note: str | None) -> float:
+        await self._requeue(message, note)
+        return self._pause(plate)
+
+    async def _requeue(self, message: PlateMessage, note: str | None) -> bool:
         self._arrived.pop(message.id, None)
         told = {"id": message.id, "attempt": message.attempt}
-        await self._take(
+        return await self._take(
             message, Entry(events.RETURNED, told | ({} if note is None else {"note": note}))
         )
-        return self._pause(plate)
 
     # ------------------------------------------------------------------ evidence
 
@@ -298,13 +301,14 @@ class PlateDelivery:
             at = number(found["atMs"]) if isinstance(found.get("atMs"), int) else None
             return await self._arrive(message, attempt, status, at)
         if told == "untouched" and (attempt.is_done or _has_ended(plate, message)):
-            await self._return(plate, message, None)
-            return None
+            is_new = await self._requeue(message, None)
+            self._pause(plate)
+            return None if is_new else _next_look(attempt)
         if told == "held" and not is_asking(plate):
             await self._take(message, Entry(events.HELD, {"id": message.id, "note": _HELD}))
         if told == "refused":
-            await self._take(message, events.LOST({"id": message.id, "reason": _REFUSED}))
-            return None
+            lost = events.LOST({"id": message.id, "reason": _REFUSED})
+            return None if await self._take(message, lost) else _next_look(attempt)
         return _next_look(attempt)
 
     async def _arrive(
@@ -344,8 +348,9 @@ class PlateDelivery:
     def _attempt(self, message: PlateMessage) -> _Attempt:
         return self._attempts.setdefault(attempt_key(message), _Attempt())
 
-    async def _take(self, message: PlateMessage, told: Entry) -> None:
-        await self._record(lambda queue: [queue.take(message, told)], message.id)
+    async def _take(self, message: PlateMessage, told: Entry) -> bool:
+        """Record what was found out; returns whether that was new."""
+        return bool(await self._record(lambda queue: [queue.take(message, told)], message.id))
 
     async def _record(self, decide: Decide, message_id: str | None = None) -> Sequence[Entry]:
         return await self._messages.record(self._id, decide, message_id)
