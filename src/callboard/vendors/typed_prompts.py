@@ -152,9 +152,13 @@ class _Typing:
             return _untouched(WORKS)
         if self._client.read(screen) != "":
             return _untouched(DRAFT)
-        note()
         if not self._noted("pasted"):
             return _untouched("Nothing can be written to the hooks folder.")
+        try:
+            note()  # Who learns of it has to find our own note.
+        except OSError:
+            self._forget()
+            raise
         if not pane.paste(self._text, screen.serial):
             self._forget()
             return _untouched(NO_BOX)

@@ -14,7 +14,7 @@ from callboard.systems.processes import started_at
 from callboard.terminals.link import ShownScreen
 from callboard.vendors import typed_prompts
 from callboard.vendors.claude.prompt_box import PASTES, read_box
-from callboard.vendors.steering import Outgoing, Recipient
+from callboard.vendors.steering import Outgoing, Recipient, Sighting
 from callboard.vendors.typed_prompts import TypedClient, TypedPrompts
 
 RULE = "─" * 60
@@ -296,6 +296,18 @@ async def test_enter_that_does_nothing_is_pressed_again(typing: TypedPrompts, pa
     pane.before_key = ignore_first
     assert (await typing.say(IDLE, MESSAGE)).result == "accepted"
     assert (presses, pane.submitted) == (["\r", "\r"], [MESSAGE.text])
+
+
+async def test_who_learns_that_it_is_handed_over_finds_it_on_its_way(
+    typing: TypedPrompts, pane: FakePane
+):
+    found: list[Sighting] = []
+
+    def look_meanwhile() -> None:
+        found.append(asyncio.run(typing.look(IDLE, MESSAGE)))
+
+    assert (await typing.say(IDLE, MESSAGE, look_meanwhile)).result == "accepted"
+    assert found == [Sighting(None)]
 
 
 async def test_what_cannot_be_noted_was_never_typed(typing: TypedPrompts, pane: FakePane):
