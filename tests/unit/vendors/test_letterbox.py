@@ -1,4 +1,4 @@
-"""Letters move on at any moment, also while they are looked for."""
+"""Letters move on at any moment, also while they are looked for, and are kept for a while."""
 
 import os
 from pathlib import Path
@@ -42,3 +42,17 @@ def test_what_became_of_the_last_letter_is_forgotten(box: Letterbox, stage: str)
     assert box.stage("x") == stage
     box.put("x", b"{}")
     assert [one.name for one in box.folder.iterdir()] == ["x.json"]
+
+
+def test_letters_to_a_process_that_has_ended_are_kept_for_a_while(tmp_path: Path, box: Letterbox):
+    gone = Letterbox(tmp_path, "claude", 2**22 - 1)
+    gone.folder.mkdir()
+    gone.put("x", b"{}")
+    box.open()
+    assert gone.stage("x") == "json"
+    week_ago = box.folder.stat().st_mtime - 8 * 86_400
+    for folder in (gone.folder, box.folder):
+        os.utime(folder, (week_ago, week_ago))
+    box.open()
+    assert not gone.folder.exists()
+    assert box.stage("x") == "json"
