@@ -17,6 +17,7 @@ from callboard.board.agent_messages import (
     attempt_key,
     is_asking,
     is_between_turns,
+    recipient_of,
 )
 from callboard.board.host_requests import number, words
 from callboard.board.message_queue import Arrival, MessageQueue
@@ -163,7 +164,7 @@ class PlateDelivery:
             return self._pause(plate)
         self._has_hooks = reach.way == WAY_OF_HOOKS
         told = await self._record(
-            lambda queue: [queue.hand(reach, plate.session_id, is_idle=is_idle)]
+            lambda queue: [queue.hand(reach, recipient_of(plate), is_idle=is_idle)]
         )
         for payload in map(events.HANDED.of, told):
             if payload is not None:
@@ -267,7 +268,7 @@ class PlateDelivery:
 
         What is for now goes before what is for after the turn.
         """
-        if _has_ended(plate, message):
+        if _has_ended(plate, message) or _runs_elsewhere(plate, message):
             return await self._messages.recall(plate, message)
         attempt, now = self._attempt(message), self._clock.monotonic()
         asked_at, updated_at = attempt.asked_at
@@ -300,7 +301,8 @@ class PlateDelivery:
         if status is not None:
             at = number(found["atMs"]) if isinstance(found.get("atMs"), int) else None
             return await self._arrive(message, attempt, status, at)
-        if told == "untouched" and (attempt.is_done or _has_ended(plate, message)):
+        is_done = attempt.is_done or message.status != "handed"
+        if told == "untouched" and (is_done or _has_ended(plate, message)):
             is_new = await self._requeue(message, None)
             self._pause(plate)
             return None if is_new else _next_look(attempt)
@@ -375,6 +377,12 @@ def _next_look(attempt: _Attempt) -> float:
 def _has_ended(plate: Plate, message: PlateMessage) -> bool:
     """Whether the session that a message was for is over."""
     return plate.status == "closed" or message.session not in (None, plate.session_id)
+
+
+def _runs_elsewhere(plate: Plate, message: PlateMessage) -> bool:
+    """Whether its session runs in another process than when a message was handed over."""
+    was = message.pid, message.proc_start
+    return message.pid is not None and was != (plate.pid, plate.proc_start)
 
 
 def _takes_messages(plate: Plate) -> bool:
