@@ -335,7 +335,8 @@ class PlateDelivery:
     def _is_overdue(self, plate: Plate, message: PlateMessage, attempt: _Attempt) -> bool:
         """Whether the client would have shown the message by now, if it had it."""
         has_ended = _has_ended(plate, message)
-        waits = message.status == "held" or message.way == WAY_OF_HOOKS
+        waits = message.status == "held"
+        waits = waits or (message.way == WAY_OF_HOOKS and message.status != "delivered")
         waits = attempt.waits == "held" or (waits and attempt.waits != "left")
         if not has_ended and (waits or not is_between_turns(plate)):
             attempt.since = None

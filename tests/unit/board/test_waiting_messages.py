@@ -297,6 +297,19 @@ async def test_what_a_process_took_with_it_is_not_looked_for_in_the_next(
     assert world.agent.got == ["a", "a"]
 
 
+async def test_what_a_hook_brought_is_not_followed_forever(world: MessageWorld):
+    await world.say("a")
+    await world.steps()
+    world.agent.hook_runs()
+    await pass_time(world, ASKS_AGAIN)
+    await world.steps()
+    assert await world.statuses() == {"a": "delivered"}
+    await world.hear(events.STOP({}))
+    await world.steps()
+    await pass_time(world, SHOWS_WITHIN + 1)
+    assert await world.steps() is None
+
+
 async def test_a_new_server_finds_out_who_saw_what_was_delivered_before(world: MessageWorld):
     world.agent.way = "inbox"
     await world.say("a")
@@ -304,6 +317,7 @@ async def test_a_new_server_finds_out_who_saw_what_was_delivered_before(world: M
     world.agent.shows["a"] = "delivered"
     await world.steps()
     assert await world.statuses() == {"a": "delivered"}
+    await pass_time(world, 3600)
     world.agent.shows["a"] = "seen"
     board = world.board
     server = MessageDelivery(board.log, board.plates, board.messages, board.hosts, world.clock)
