@@ -36,7 +36,7 @@ class ScriptedAgent:
 
     got: the texts that it was given, in order. mail: what waits for a hook of it. results: of the
     next hand-overs; `accepted` afterwards. shows: what its transcript has of each message, by text.
-    on_say: called in the middle of a hand-over.
+    on_say: called in the middle of a hand-over. dropped: the processes that lost what they had.
     """
 
     got: list[str] = field(default_factory=list[str])
@@ -46,6 +46,7 @@ class ScriptedAgent:
     way: str | None = "inbox"
     on_say: Callable[[str], None] | None = None
     interrupts: int = 0
+    dropped: set[int] = field(default_factory=set[int])
 
     async def reach(self, recipient: Recipient) -> Reach:
         return Reach(self.way, authority=False, note=None if self.way else "Not now.")  # type: ignore[arg-type]
@@ -78,6 +79,8 @@ class ScriptedAgent:
         return self.mail.pop(message.id, None) is not None
 
     async def look(self, recipient: Recipient, message: Outgoing) -> Sighting:
+        if recipient.pid in self.dropped:
+            return Sighting("untouched")
         if message.way == "hook" and message.text not in self.got and message.id not in self.mail:
             return Sighting("untouched")
         return Sighting(self.shows.get(message.text))  # type: ignore[arg-type]
@@ -130,10 +133,10 @@ class MessageWorld:
         if told is not None and not self.is_lost:
             await self.board.hosts.requests.answered(request.host, told)
 
-    async def hear(self, *signals: Entry) -> None:
+    async def hear(self, *signals: Entry, pid: int = 4711) -> None:
         """The agent's hooks report something."""
         for signal in signals:
-            report = Report("claude", "s1", (signal,), pid=4711, proc_start="1", project_path="/p")
+            report = Report("claude", "s1", (signal,), pid=pid, proc_start="1", project_path="/p")
             await self.board.plates.hear(report)
 
     async def plate(self) -> Plate:

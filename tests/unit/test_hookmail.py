@@ -156,7 +156,7 @@ async def test_a_session_that_has_ended_or_has_no_hooks(mail: HookMail, recipien
     gone = Recipient("claude", "s1", "/p", 2**22 - 1, "0", recipient.transcript)
     assert (await mail.reach(gone)).note == GONE
     assert (await mail.say(gone, MESSAGE)).result == "untouched"
-    assert (await mail.look(gone, MESSAGE)).status is None
+    assert (await mail.look(gone, MESSAGE)).status == "left"
     bare = Recipient("claude", "s1", "/p", US, started_at(US))
     assert (await mail.reach(bare)).note == NO_HOOKS
 
@@ -225,4 +225,4 @@ async def test_a_crash_before_it_was_left_shows_that_no_hook_has_it(
     assert not (hooks / "mailbox").exists()
     assert (await mail.look(recipient, MESSAGE)).status == "untouched"
     ended = replace(recipient, proc_start="another")
-    assert (await mail.look(ended, MESSAGE)).status is None, "its folder may have been removed"
+    assert (await mail.look(ended, MESSAGE)).status == "left", "its folder may have been removed"

@@ -319,8 +319,13 @@ def recipient_of(plate: Plate, session: str | None = None) -> Recipient:
 
 
 def asked_of(plate: Plate, message: PlateMessage) -> Object:
-    """What the machine has to know of a message. In another session, only where it was."""
+    """What the machine has to know of a message. In another session, only where it was.
+
+    What shows that it arrived is with the process that it was handed to.
+    """
     recipient = recipient_of(plate, message.session)
+    if message.pid is not None:
+        recipient = replace(recipient, pid=message.pid, proc_start=message.proc_start)
     way = next((one for one in get_args(Way) if one == message.way), None)
     outgoing = Outgoing(message.id, message.text, message.when, message.by, way)
     return {"recipient": recipient.to_wire(), "message": outgoing.to_wire()}

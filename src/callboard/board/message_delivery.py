@@ -22,7 +22,7 @@ AT_MOST_EVERY: Final = 0.1
 OTHERS_EVERY: Final = 2.0
 """Seconds between looks whether the server that delivers a plate's messages still lives."""
 TRY_AGAIN: Final = 1.0
-FOLLOWED_MS: Final = 600_000
+FOLLOWED_MS: Final = 7 * 86_400_000
 """How long after its delivery a message is still followed when a server starts."""
 
 

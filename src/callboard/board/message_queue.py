@@ -19,7 +19,7 @@ from callboard.events.payloads.messages import (
     MessageSeenPayload,
     MessageTiming,
 )
-from callboard.vendors.steering import Reach
+from callboard.vendors.steering import Reach, Recipient
 
 Arrived = TypeVar("Arrived", MessageDeliveredPayload, MessageSeenPayload)
 
@@ -30,7 +30,7 @@ LARGEST_QUEUE: Final = 2_097_152
 """Bytes of all messages of a plate that wait."""
 _ALLOWED: Final = "\n\t"
 _FROM: Final[Mapping[str, frozenset[MessageStatus]]] = {
-    events.RETURNED: frozenset({"handed", "delivered"}),
+    events.RETURNED: frozenset({"handed", "held", "delivered"}),
     events.HELD: frozenset({"handed"}),
     events.LOST: frozenset({"handed", "held"}),
 }
@@ -194,7 +194,7 @@ class MessageQueue:
         ready = (one for one in self.waiting if is_idle or one.when == "now")
         return next(ready, None)
 
-    def hand(self, reach: Reach, session: str, *, is_idle: bool) -> Entry | None:
+    def hand(self, reach: Reach, recipient: Recipient, *, is_idle: bool) -> Entry | None:
         """Hand the next message over; None if none is next, or the session can't be reached."""
         message = self.next(is_idle=is_idle)
         if reach.way == WAY_OF_HOOKS:
@@ -207,8 +207,12 @@ class MessageQueue:
             attempt=message.attempt + 1,
             way=reach.way,
             authority=reach.authority,
-            session=session,
+            session=recipient.session_id,
         )
+        if recipient.pid is not None:
+            told["pid"] = recipient.pid
+        if recipient.proc_start is not None:
+            told["procStart"] = recipient.proc_start
         return events.HANDED(told)
 
     def take(self, message: PlateMessage, told: Entry) -> Entry | None:

@@ -25,7 +25,8 @@ class PlateMessage(Shape):
     by: who wrote it. via: where. way: how it is or was handed over; None while it is queued.
     authority: whether the model takes it as its person's own words; None while that is unknown.
     note: why it waits, is held or was lost, as a sentence. attempt: how often it was handed over.
-    session: the client's session that it was handed to. closed_at: when its receipt was final.
+    session, pid, proc_start: the client's session that it was handed to, and its process.
+    closed_at: when its receipt was final.
     """
 
     id: str
@@ -46,6 +47,8 @@ class PlateMessage(Shape):
     closed_at: Millis | None = None
     place: Unsent[int] = 0
     session: Unsent[str | None] = None
+    pid: Unsent[int | None] = None
+    proc_start: Unsent[str | None] = None
 
     @classmethod
     def from_row(cls, row: Row) -> Self:

@@ -17,6 +17,7 @@ from callboard.board.agent_messages import (
     attempt_key,
     is_asking,
     is_between_turns,
+    recipient_of,
 )
 from callboard.board.host_requests import number, words
 from callboard.board.message_queue import Arrival, MessageQueue
@@ -165,7 +166,7 @@ class PlateDelivery:
             return self._pause(plate)
         self._has_hooks = reach.way == WAY_OF_HOOKS
         told = await self._record(
-            lambda queue: [queue.hand(reach, plate.session_id, is_idle=is_idle)]
+            lambda queue: [queue.hand(reach, recipient_of(plate), is_idle=is_idle)]
         )
         for payload in map(events.HANDED.of, told):
             if payload is not None:
@@ -231,12 +232,15 @@ class PlateDelivery:
         return 0.0
 
     async def _return(self, plate: Plate, message: PlateMessage, note: str | None) -> float:
+        await self._requeue(message, note)
+        return self._pause(plate)
+
+    async def _requeue(self, message: PlateMessage, note: str | None) -> bool:
         self._arrived.pop(message.id, None)
         told = {"id": message.id, "attempt": message.attempt}
-        await self._take(
+        return await self._take(
             message, Entry(events.RETURNED, told | ({} if note is None else {"note": note}))
         )
-        return self._pause(plate)
 
     # ------------------------------------------------------------------ evidence
 
@@ -266,7 +270,7 @@ class PlateDelivery:
 
         What is for now goes before what is for after the turn.
         """
-        if _has_ended(plate, message):
+        if _has_ended(plate, message) or _runs_elsewhere(plate, message):
             return await self._messages.recall(plate, message)
         attempt, now = self._attempt(message), self._clock.monotonic()
         asked_at, updated_at = attempt.asked_at
@@ -299,14 +303,16 @@ class PlateDelivery:
         if status is not None:
             at = number(found["atMs"]) if isinstance(found.get("atMs"), int) else None
             return await self._arrive(message, attempt, status, at)
-        if told == "untouched" and (attempt.is_done or _has_ended(plate, message)):
-            await self._return(plate, message, None)
-            return None
+        is_done = attempt.is_done or message.status != "handed"
+        if told == "untouched" and (is_done or _has_ended(plate, message)):
+            is_new = await self._requeue(message, None)
+            self._pause(plate)
+            return None if is_new else _next_look(attempt)
         if told == "held" and not is_asking(plate):
             await self._take(message, Entry(events.HELD, {"id": message.id, "note": _HELD}))
         if told == "refused":
-            await self._take(message, events.LOST({"id": message.id, "reason": _REFUSED}))
-            return None
+            lost = events.LOST({"id": message.id, "reason": _REFUSED})
+            return None if await self._take(message, lost) else _next_look(attempt)
         return _next_look(attempt)
 
     async def _arrive(
@@ -331,7 +337,8 @@ class PlateDelivery:
     def _is_overdue(self, plate: Plate, message: PlateMessage, attempt: _Attempt) -> bool:
         """Whether the client would have shown the message by now, if it had it."""
         has_ended = _has_ended(plate, message)
-        waits = message.status == "held" or message.way == WAY_OF_HOOKS
+        waits = message.status == "held"
+        waits = waits or (message.way == WAY_OF_HOOKS and message.status != "delivered")
         waits = attempt.waits == "held" or (waits and attempt.waits != "left")
         if not has_ended and (waits or not is_between_turns(plate)):
             attempt.since = None
@@ -346,8 +353,9 @@ class PlateDelivery:
     def _attempt(self, message: PlateMessage) -> _Attempt:
         return self._attempts.setdefault(attempt_key(message), _Attempt())
 
-    async def _take(self, message: PlateMessage, told: Entry) -> None:
-        await self._record(lambda queue: [queue.take(message, told)], message.id)
+    async def _take(self, message: PlateMessage, told: Entry) -> bool:
+        """Record what was found out; returns whether that was new."""
+        return bool(await self._record(lambda queue: [queue.take(message, told)], message.id))
 
     async def _record(self, decide: Decide, message_id: str | None = None) -> Sequence[Entry]:
         return await self._messages.record(self._id, decide, message_id)
@@ -372,6 +380,12 @@ def _next_look(attempt: _Attempt) -> float:
 def _has_ended(plate: Plate, message: PlateMessage) -> bool:
     """Whether the session that a message was for is over."""
     return plate.status == "closed" or message.session not in (None, plate.session_id)
+
+
+def _runs_elsewhere(plate: Plate, message: PlateMessage) -> bool:
+    """Whether its session runs in another process than when a message was handed over."""
+    was = message.pid, message.proc_start
+    return message.pid is not None and was != (plate.pid, plate.proc_start)
 
 
 def _takes_messages(plate: Plate) -> bool:

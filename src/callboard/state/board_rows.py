@@ -120,6 +120,8 @@ def _handed(payload: payloads.MessageHandedPayload, event: Event) -> Changes:
             way=payload["way"],
             authority=int(payload["authority"]),
             session=payload["session"],
+            pid=payload.get("pid"),
+            proc_start=payload.get("procStart"),
             handed_at=event.at_ms,
             note=None,
         )
@@ -127,8 +129,8 @@ def _handed(payload: payloads.MessageHandedPayload, event: Event) -> Changes:
 
 
 def _returned(payload: payloads.MessageReturnedPayload, event: Event) -> Changes:
-    names = ("way", "authority", "session", "handed_at", "delivered_at", "closed_at")
-    forgotten = dict.fromkeys(names)
+    handover = ("way", "authority", "session", "pid", "proc_start", "handed_at")
+    forgotten = dict.fromkeys((*handover, "delivered_at", "closed_at"))
     return [_message(payload["id"], status="queued", note=payload.get("note"), **forgotten)]
 
 

@@ -40,11 +40,12 @@ def screen_of(terminal: OwnTerminal) -> ShownScreen | None:
 
 
 def type_into(terminal: OwnTerminal, text: str, serial: int | None = None) -> bool:
-    """Type text as a person would; returns whether it was typed.
+    """Type text as a person would; returns whether it was typed, or may have been.
 
     serial: only if nothing was printed since this screen. What is typed may itself change it.
     """
-    return asked(terminal, {"do": "type", "text": text, "serial": serial}).get("ok") is True
+    request = {"do": "type", "text": text, "serial": serial}
+    return asked(terminal, request, late={"ok": True}).get("ok") is True
 
 
 def stop(terminal: OwnTerminal) -> bool:
@@ -61,16 +62,24 @@ def connection(terminal: OwnTerminal) -> Generator[socket.socket]:
         yield connected
 
 
-def asked(terminal: OwnTerminal, request: Mapping[str, object]) -> Object:
-    """The reply of a process that keeps an agent; empty if there is none."""
+def asked(
+    terminal: OwnTerminal, request: Mapping[str, object], late: Object | None = None
+) -> Object:
+    """The reply of a process that keeps an agent; empty if there is none.
+
+    late: what counts as its reply if it was sent the request, and may still do it.
+    """
     reader = FrameReader()
     try:
         with connection(terminal) as connected:
             connected.sendall(worded(request))
-            while data := connected.recv(_PIECE):
-                for kind, content in reader.feed(data):
-                    if kind == WORDS:
-                        return told_in(content)
+            try:
+                while data := connected.recv(_PIECE):
+                    for kind, content in reader.feed(data):
+                        if kind == WORDS:
+                            return told_in(content)
+            except TimeoutError:
+                return late or {}
     except (OSError, ValueError):
         pass
     return {}

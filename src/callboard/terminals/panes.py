@@ -33,7 +33,10 @@ class Pane(Protocol):
         ...
 
     def paste(self, text: str, serial: int) -> bool:
-        """Paste, if it still shows what it did with this serial; returns whether it was pasted."""
+        """Paste, if it still shows what it did with this serial.
+
+        Returns whether it was pasted, or may have been: what keeps the terminal can reply late.
+        """
         ...
 
     def press(self, key: str, serial: int) -> bool:
@@ -90,19 +93,19 @@ class TmuxPane:
             return False
         # -p: as a paste, not as keys; -r: with its line breaks as they are.
         how = ("-d", "-p", "-r", "-b", buffer, "-t", self.pane)
-        return self._tmux("paste-buffer", *how) is not None
+        return self._tmux("paste-buffer", *how, late="") is not None
 
     def press(self, key: str, serial: int) -> bool:
         """Press a key, on the same condition."""
-        return (
-            self._shows(serial) and self._tmux("send-keys", "-t", self.pane, "-l", key) is not None
-        )
+        how = ("-t", self.pane, "-l", key)
+        return self._shows(serial) and self._tmux("send-keys", *how, late="") is not None
 
     def _shows(self, serial: int) -> bool:
         now = self.look()
         return now is not None and now.serial == serial
 
-    def _tmux(self, *words: str, given: str = "") -> str | None:
+    def _tmux(self, *words: str, given: str = "", late: str | None = None) -> str | None:
+        """What it prints. late: what counts as that if it was told, and may still do it."""
         try:
             done = subprocess.run(
                 ["tmux", "-S", self.server, *words],
@@ -111,7 +114,9 @@ class TmuxPane:
                 timeout=_WITHIN,
                 check=False,
             )
-        except (OSError, subprocess.TimeoutExpired, ValueError):
+        except subprocess.TimeoutExpired:
+            return late
+        except (OSError, ValueError):
             return None
         return None if done.returncode else done.stdout.decode("utf-8", "replace")
 

@@ -121,10 +121,10 @@ class HookMail:
         match box.stage(name):
             case None:
                 # It was taken back, or never left: who left it was killed before. Only folders of
-                # processes that have ended are removed; then nothing is known.
+                # processes that have ended are removed; then nothing is known, and no hook comes.
                 pid = recipient.pid
                 is_kept = pid is not None and is_alive(pid, recipient.proc_start)
-                return Sighting("untouched" if is_kept or box.folder.is_dir() else None)
+                return Sighting("untouched" if is_kept or box.folder.is_dir() else "left")
             case "given" | "taken" as stage:
                 since = box.since(name, stage) or 0
                 seen = _shown_at(self._transcript(recipient), message.text, since)

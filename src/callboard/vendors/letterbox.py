@@ -5,6 +5,7 @@ renamed before it is read, so it is taken once; until then, it can be taken back
 """
 
 import hashlib
+import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -15,8 +16,11 @@ from callboard.disk.files import replace
 from callboard.disk.private import make_own_folder
 from callboard.systems.processes import is_alive
 
-STAGES: Final = ("seen", "delivered", "given", "refused", "taken", "json")
-"""How far a letter can come, the last stage first."""
+STAGES: Final = ("json", "taken", "refused", "given", "delivered", "seen")
+"""How far a letter can come. Looked for in this order, one that moves on meanwhile is found."""
+
+_KEPT: Final = 7 * 86_400
+"""Seconds for which the letters of a process that has ended are kept: they are evidence."""
 
 
 class Letterbox:
@@ -26,11 +30,13 @@ class Letterbox:
         self.folder = hooks / "mailbox" / f"{agent}.{pid}"
 
     def open(self) -> None:
-        """Create it, and remove those of processes that have ended; OSError if that fails."""
+        """Create it, and remove old ones of processes that have ended; OSError if that fails."""
         make_own_folder(self.folder)
+        os.utime(self.folder)
+        since = self.folder.stat().st_mtime - _KEPT
         for other in self.folder.parent.iterdir():
             pid = other.name.rpartition(".")[2]
-            if pid.isdigit() and not is_alive(int(pid), None):
+            if pid.isdigit() and not is_alive(int(pid), None) and _is_older(other, since):
                 shutil.rmtree(other, ignore_errors=True)
 
     def put(self, name: str, content: bytes) -> None:
@@ -60,6 +66,13 @@ class Letterbox:
         with suppress(OSError):
             return (self.folder / f"{name}.{stage}").stat().st_ctime_ns // 1_000_000
         return None
+
+
+def _is_older(folder: Path, since: float) -> bool:
+    """Whether no letter was left in it, or moved on, since then."""
+    with suppress(OSError):  # Another process removes them as well.
+        return folder.stat().st_mtime < since
+    return False
 
 
 def letter_name(message_id: str) -> str:

@@ -138,6 +138,7 @@ class _Typing:
         self._recipient = recipient
         self._pane = _pane(recipient)
         self._text = typed(message.text)
+        self._was_shown = False
         self._is_entered = False
         self._note = folder / hashlib.sha256(message.id.encode()).hexdigest()[:32]
 
@@ -151,13 +152,17 @@ class _Typing:
             return _untouched(WORKS)
         if self._client.read(screen) != "":
             return _untouched(DRAFT)
-        note()
         if not self._noted("pasted"):
             return _untouched("Nothing can be written to the hooks folder.")
+        try:
+            note()  # Who learns of it has to find our own note.
+        except OSError:
+            self._forget()
+            raise
         if not pane.paste(self._text, screen.serial):
             self._forget()
             return _untouched(NO_BOX)
-        return self._submit(pane) or self._give_up(pane)
+        return self._submit(pane) or self._give_up(pane, screen)
 
     def undo(self) -> bool:
         """Whether it certainly was not submitted. What is left of it is removed."""
@@ -184,6 +189,7 @@ class _Typing:
         """
         if self._until(pane, self._is_ours) is None:
             return None
+        self._was_shown = True
         for _ in range(_TRIES):
             time.sleep(self._client.pause)
             screen = self._until(pane, self._is_ours)
@@ -206,10 +212,16 @@ class _Typing:
         screen = pane.look()
         return screen is not None and screen.serial != before.serial
 
-    def _give_up(self, pane: Pane) -> MessageHandover:
+    def _give_up(self, pane: Pane, before: ShownScreen) -> MessageHandover:
         """Without Enter, take the text out of the box again. With it, only evidence can tell."""
+        now = pane.look()
+        if self._was_shown and now is not None and self._client.read(now) == "":
+            self._is_entered = True  # Not by us, or by a key that was said to have failed.
+            self._noted("entered")
         if self._is_entered:
             return MessageHandover("unknown", "terminal", _ENTERED)
+        if now is not None and now.serial == before.serial:
+            return MessageHandover("unknown", "terminal", _FROZEN)  # It may still be shown.
         if self._is_out(pane):
             return _untouched(NO_BOX)
         self._noted("left")

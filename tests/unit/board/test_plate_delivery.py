@@ -230,6 +230,27 @@ async def test_held_by_a_dialog_that_is_gone(world: MessageWorld):
     assert await world.statuses() == {"a": "lost", "b": "handed"}
 
 
+async def test_held_by_a_client_that_is_killed_it_is_queued_again(world: MessageWorld):
+    world.agent.results = ["held"]
+    await world.say("a")
+    await world.say("b")
+    await world.steps()
+    await world.hear(events.PROCESS_EXIT({}))
+    world.agent.shows["a"] = "untouched"
+    await world.steps()
+    assert await world.statuses() == {"a": "queued", "b": "queued"}
+    assert world.agent.got == ["a"]
+
+
+async def test_what_shows_nothing_new_is_looked_at_after_a_pause(world: MessageWorld):
+    await world.say("a")
+    world.agent.shows["a"] = "delivered"
+    await world.steps()
+    world.agent.shows["a"] = "refused"
+    assert await world.steps()
+    assert await world.statuses() == {"a": "delivered"}
+
+
 async def test_unknown_is_decided_by_evidence_alone(world: MessageWorld):
     world.agent.results = ["unknown"]
     await world.say("a")

@@ -150,6 +150,20 @@ class TestForHooks:
         assert await world.statuses() == {"a": "queued"}
         assert world.agent.mail == {}
 
+    async def test_a_session_that_is_resumed_meanwhile_gets_it_in_its_new_process(
+        self, world: MessageWorld
+    ):
+        await world.say("a")
+        await world.steps()
+        await world.hear(events.SESSION_START({}), events.PROMPT_SUBMIT({}), pid=4712)
+        await world.steps()
+        await pass_time(world, RETRIES[0])
+        await world.steps()
+        (message,) = await world.messages()
+        assert (message.attempt, list(world.agent.mail.values())) == (2, ["a"])
+        (message,) = (await world.board.messages.queue(world.id)).messages
+        assert (message.pid, message.proc_start) == (4712, "1")
+
     async def test_a_server_that_dies_between_taking_it_back_and_recording_that(
         self, world: MessageWorld
     ):
@@ -290,6 +304,42 @@ async def test_what_the_client_dropped_is_sent_again(world: MessageWorld):
     assert (message.status, message.attempt) == ("seen", 2)
 
 
+@pytest.mark.parametrize("is_new", [True, False])
+async def test_what_a_process_took_with_it_is_not_looked_for_in_the_next(
+    world: MessageWorld, is_new: bool
+):
+    world.agent.way = "inbox"
+    await world.say("a")
+    await world.steps()
+    world.agent.shows["a"] = "delivered"
+    await world.steps()
+    world.agent.dropped.add(4711)
+    await world.hear(events.SESSION_START({}), events.TURN_IDLE({}), pid=4712)
+    await pass_time(world, 3600)
+    if is_new:
+        await world.serve()
+        for message in await world.board.messages.unseen(world.id, 0):
+            world.delivery.follow(message)
+    await world.steps()
+    assert await world.statuses() == {"a": "queued"}
+    await pass_time(world, RETRIES[0])
+    await world.steps()
+    assert world.agent.got == ["a", "a"]
+
+
+async def test_what_a_hook_brought_is_not_followed_forever(world: MessageWorld):
+    await world.say("a")
+    await world.steps()
+    world.agent.hook_runs()
+    await pass_time(world, ASKS_AGAIN)
+    await world.steps()
+    assert await world.statuses() == {"a": "delivered"}
+    await world.hear(events.STOP({}))
+    await world.steps()
+    await pass_time(world, SHOWS_WITHIN + 1)
+    assert await world.steps() is None
+
+
 async def test_a_new_server_finds_out_who_saw_what_was_delivered_before(world: MessageWorld):
     world.agent.way = "inbox"
     await world.say("a")
@@ -297,6 +347,7 @@ async def test_a_new_server_finds_out_who_saw_what_was_delivered_before(world: M
     world.agent.shows["a"] = "delivered"
     await world.steps()
     assert await world.statuses() == {"a": "delivered"}
+    await pass_time(world, 3600)
     world.agent.shows["a"] = "seen"
     board = world.board
     server = MessageDelivery(board.log, board.plates, board.messages, board.hosts, world.clock)

@@ -22,6 +22,7 @@ class Codex:
 
     def __init__(self) -> None:
         self.turn: dict[str, Any] = {"id": "t0", "status": "completed"}
+        self.has_turns = True
         self.items: list[dict[str, Any]] = []
         self.given = 0
 
@@ -35,7 +36,7 @@ class Codex:
                 self.turn = {"id": "t1", "status": "inProgress"}
                 return {"turn": self.turn}
             case "thread/turns/list":
-                return {"data": [self.turn]}
+                return {"data": [self.turn] if self.has_turns else []}
             case "thread/items/list":
                 return {"data": [{"item": one} for one in self.items]}
             case _:
@@ -106,3 +107,19 @@ async def test_an_item_that_comes_late_is_none_that_was_lost(
     now[0] += app_server_way.MISSED_FOR
     codex.items = [{"type": "userMessage", "clientId": "m1"}]
     assert (await way.look(there, MESSAGE)).status is None
+
+
+@pytest.mark.parametrize("has_turns", [True, False])
+async def test_without_the_turn_that_it_was_given_to_only_one_that_ended_early_lost_it(
+    codex: Codex, now: list[float], there: Recipient, has_turns: bool
+):
+    """Codex didn't say which turn it is, or another process was told."""
+    way = AppServerWay()
+    codex.has_turns = has_turns
+    for _ in range(3):
+        assert (await way.look(there, MESSAGE)).status is None
+        now[0] += app_server_way.MISSED_FOR
+    codex.has_turns, codex.turn["status"] = True, "interrupted"
+    assert (await way.look(there, MESSAGE)).status is None
+    now[0] += app_server_way.MISSED_FOR
+    assert (await way.look(there, MESSAGE)).status == "untouched"

@@ -14,7 +14,7 @@ from callboard.systems.processes import started_at
 from callboard.terminals.link import ShownScreen
 from callboard.vendors import typed_prompts
 from callboard.vendors.claude.prompt_box import PASTES, read_box
-from callboard.vendors.steering import Outgoing, Recipient
+from callboard.vendors.steering import Outgoing, Recipient, Sighting
 from callboard.vendors.typed_prompts import TypedClient, TypedPrompts
 
 RULE = "─" * 60
@@ -244,6 +244,47 @@ async def test_a_client_that_thaws_late_is_not_given_it_again(
         assert pane.submitted == [MESSAGE.text], late
 
 
+async def test_enter_that_was_said_to_have_failed(typing: TypedPrompts, pane: FakePane):
+    """Its terminal did press it, and replied too late."""
+    press = pane.press
+
+    def reply_late(key: str, serial: int) -> bool:
+        press(key, serial)
+        return False
+
+    pane.press = reply_late  # type: ignore[method-assign]
+    assert (await typing.say(IDLE, MESSAGE)).result == "unknown"
+    assert (await typing.look(IDLE, MESSAGE)).status is None
+    assert (pane.box, pane.submitted) == ("", [MESSAGE.text])
+
+
+async def test_a_person_presses_enter_before_us(typing: TypedPrompts, pane: FakePane):
+    def submit(pane: FakePane, key: str) -> None:
+        if key == "\r" and pane.box:
+            pane.submitted.append(pane.box)
+            pane.box = ""
+            pane.serial += 1
+
+    pane.before_key = submit
+    assert (await typing.say(IDLE, MESSAGE)).result == "unknown"
+    assert (await typing.look(IDLE, MESSAGE)).status is None
+    assert pane.submitted == [MESSAGE.text]
+
+
+async def test_a_client_that_shows_a_paste_late_is_not_given_it_again(
+    typing: TypedPrompts, pane: FakePane
+):
+    def freeze(pane: FakePane, text: str) -> None:
+        pane.serial -= 1
+
+    pane.on_paste = freeze
+    assert (await typing.say(IDLE, MESSAGE)).result == "unknown"
+    assert (await typing.look(IDLE, MESSAGE)).status is None
+    pane.box, pane.serial = MESSAGE.text, pane.serial + 1
+    assert (await typing.look(IDLE, MESSAGE)).status is None
+    assert pane.box == MESSAGE.text
+
+
 async def test_enter_that_does_nothing_is_pressed_again(typing: TypedPrompts, pane: FakePane):
     presses = []
 
@@ -255,6 +296,28 @@ async def test_enter_that_does_nothing_is_pressed_again(typing: TypedPrompts, pa
     pane.before_key = ignore_first
     assert (await typing.say(IDLE, MESSAGE)).result == "accepted"
     assert (presses, pane.submitted) == (["\r", "\r"], [MESSAGE.text])
+
+
+async def test_who_learns_that_it_is_handed_over_finds_it_on_its_way(
+    typing: TypedPrompts, pane: FakePane
+):
+    found: list[Sighting] = []
+
+    def look_meanwhile() -> None:
+        found.append(asyncio.run(typing.look(IDLE, MESSAGE)))
+
+    assert (await typing.say(IDLE, MESSAGE, look_meanwhile)).result == "accepted"
+    assert found == [Sighting(None)]
+
+
+async def test_what_cannot_be_noted_was_never_typed(typing: TypedPrompts, pane: FakePane):
+    def fail() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        await typing.say(IDLE, MESSAGE, fail)
+    assert (pane.box, pane.submitted) == ("", [])
+    assert (await typing.look(IDLE, MESSAGE)).status == "untouched"
 
 
 def note_of(folder: Path) -> Path:

@@ -401,6 +401,10 @@ export interface MessageHandedPayload {
   readonly authority: boolean
   /** The client's session that it is meant for. */
   readonly session: string
+  /** The process that the session runs in, if that is known. */
+  readonly pid?: number
+  /** When that started, as its system says it, since a process id can be reused. */
+  readonly procStart?: string
 }
 
 /** The client has the message, and asks the person at its terminal whether to accept it. */

@@ -740,7 +740,7 @@ export interface PlateInterrupted {
   readonly ok: true
 }
 
-/** A message to a coding agent, and its receipt. by: who wrote it. via: where. way: how it is or was handed over; None while it is queued. authority: whether the model takes it as its person's own words; None while that is unknown. note: why it waits, is held or was lost, as a sentence. attempt: how often it was handed over. session: the client's session that it was handed to. closed_at: when its receipt was final. */
+/** A message to a coding agent, and its receipt. by: who wrote it. via: where. way: how it is or was handed over; None while it is queued. authority: whether the model takes it as its person's own words; None while that is unknown. note: why it waits, is held or was lost, as a sentence. attempt: how often it was handed over. session, pid, proc_start: the client's session that it was handed to, and its process. closed_at: when its receipt was final. */
 export interface PlateMessage {
   readonly id: string
   readonly plateId: string

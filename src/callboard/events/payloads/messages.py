@@ -60,6 +60,10 @@ class MessageHandedPayload(AboutMessage):
     """Whether the model takes the message as its person's own words."""
     session: str
     """The client's session that it is meant for."""
+    pid: NotRequired[int]
+    """The process that the session runs in, if that is known."""
+    procStart: NotRequired[str]
+    """When that started, as its system says it, since a process id can be reused."""
 
 
 class MessageReturnedPayload(AboutMessage):

@@ -45,7 +45,7 @@ _LONGEST_SEARCHED: Final = 4 * 1024 * 1024
 _MOST_REMEMBERED: Final = 100
 _TURNS_SEARCHED: Final = 3
 """Older ones are in the record."""
-MISSED_FOR: Final = 2.0
+MISSED_FOR: Final = 10.0
 """Seconds for which no turn has a message until it counts as lost: items can come late."""
 NO_SERVER: Final = (
     "It can't be reached: no app server of Codex has this session. It may run with --no-daemon."
@@ -189,14 +189,14 @@ def _could_have_it(turns: list[Object], given: str | None) -> list[str] | None:
     """The turns to look through for a message that may be lost; None if it isn't.
 
     Without the turn that it was given to, which only the process that did so knows, the last ones,
-    once all have ended.
+    once all have ended, and the newest one early.
     """
     ended = [one for one in turns if one.get("status") in _ENDED]
     if given is not None:
         ended = [one for one in ended if one.get("id") == given]
         if not any(one.get("status") in _ENDED_EARLY for one in ended):
             return None
-    elif len(ended) < len(turns):
+    elif len(ended) < len(turns) or not ended or ended[0].get("status") not in _ENDED_EARLY:
         return None
     return [id for one in ended[:_TURNS_SEARCHED] if (id := word(one.get("id"))) is not None]
 
