@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,12 +16,12 @@ from callboard.systems.processes import started_at
 class Inbox:
     """The client's side of a message: it comes in, and is in the transcript once it is taken."""
 
-    def __init__(self, home: Path, transcript: Transcript, pid: int) -> None:
+    def __init__(self, home: Path, transcript: Transcript, pid: int, sockets: Path) -> None:
         self.transcript = transcript
         self.pid = pid
         self.started = started_at(pid)
         self._entry = home / "sessions" / f"{pid}.json"
-        self._socket = home / "inbox.sock"
+        self._socket = sockets / "inbox.sock"
         self._server: asyncio.Server | None = None
 
     async def open(self, status: str) -> None:
@@ -58,10 +59,12 @@ class Inbox:
 async def inbox_of(home: Path, transcript: Transcript) -> AsyncGenerator[Inbox]:
     """A session's inbox. It is closed until it is opened."""
     process = await asyncio.create_subprocess_exec("sleep", "600")
-    inbox = Inbox(home, transcript, process.pid)
-    try:
-        yield inbox
-    finally:
-        inbox.close()
-        process.kill()
-        await process.wait()
+    # The paths of sockets have a limit, and the address for replies is longer.
+    with tempfile.TemporaryDirectory() as sockets:
+        inbox = Inbox(home, transcript, process.pid, Path(sockets))
+        try:
+            yield inbox
+        finally:
+            inbox.close()
+            process.kill()
+            await process.wait()

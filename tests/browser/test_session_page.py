@@ -41,14 +41,14 @@ async def test_eighty_phases_open_with_the_current_one_in_view(browser: Browser,
             await page.set_viewport_size({"width": width, "height": 800})
             await person.visit(f"sessions/{session}")
             await expect(page.locator(f'[data-phase="{current}"]')).to_be_visible()
-            assert await page.evaluate(IN_VIEW, current), width
+            await page.wait_for_function(IN_VIEW, arg=current)
             await person.button("Fit").click()
             for phase in ("step-01", "step-80"):
-                assert await page.evaluate(IN_VIEW, phase), (width, phase)
+                await page.wait_for_function(IN_VIEW, arg=phase)
             assert await sideways(page) == 0
 
         await person.button("Center").click()
-        assert await page.evaluate(IN_VIEW, current)
+        await page.wait_for_function(IN_VIEW, arg=current)
         await expect(page.locator('[data-phase="step-10…step-12"]')).to_contain_text("×12")
         await person.button("Fold loop").click()
         await expect(page.locator('[data-phase="step-11"]')).to_have_count(1)
@@ -56,16 +56,16 @@ async def test_eighty_phases_open_with_the_current_one_in_view(browser: Browser,
         await graph.focus()
         for key in ("ArrowRight", "ArrowRight", "+", "-", "ArrowLeft", "0"):
             await page.keyboard.press(key)
-        assert await page.evaluate(IN_VIEW, "step-80")
+        await page.wait_for_function(IN_VIEW, arg="step-80")
         await page.keyboard.press("c")
-        assert await page.evaluate(IN_VIEW, current)
+        await page.wait_for_function(IN_VIEW, arg=current)
         assert await faults(page) == []
 
         strip = page.get_by_role("list", name="Phase visits")
         await strip.locator("[tabindex='0']").focus()
         await page.keyboard.press("Home")
         await expect(page.get_by_role("slider", name="Position")).to_have_value("2")
-        assert await page.evaluate(IN_VIEW, "step-01")
+        await page.wait_for_function(IN_VIEW, arg="step-01")
 
 
 async def test_nothing_is_too_wide(browser: Browser, server: Server):
