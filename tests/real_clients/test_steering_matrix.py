@@ -42,7 +42,8 @@ async def test_callboard_say_wakes_an_idle_session(agent: Agent, home: Home):
         assert done.code == 0, done
         await session.terminal.shows(text, "Hello again.")
         found = await was_seen_once(agent, plate, text)
-        assert (found["authority"], found["attempt"]) == (True, 1)
+        # An attempt that a busy client refused is made again.
+        assert found["authority"] is True
 
 
 @pytest.mark.long

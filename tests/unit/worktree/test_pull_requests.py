@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.repositories import TestRepository, new_repository
+from tests.terminals import until
 
 from callboard.worktree import pull_requests
 from callboard.worktree.changes import PullRequest
@@ -160,4 +161,12 @@ def test_what_gh_has_started_ends_with_it(
     assert known.of(str(repository.root), "main") is None
     known.wait()
     child = int((tmp_path / "pid").read_text())
-    assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+    # A process that was killed needs a moment.
+    until(lambda: has_ended(child) or None, "the end of the child")
+
+
+def has_ended(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
