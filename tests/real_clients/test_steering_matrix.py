@@ -42,8 +42,10 @@ async def test_callboard_say_wakes_an_idle_session(agent: Agent, home: Home):
         assert done.code == 0, done
         await session.terminal.shows(text, "Hello again.")
         found = await was_seen_once(agent, plate, text)
-        # An attempt that a busy client refused is made again.
         assert found["authority"] is True
+        # Each attempt before it was given back, for sure, by a client that was busy.
+        told = await agent.board.told(plate)
+        assert found["attempt"] == 1 + told.count("message_returned")
 
 
 @pytest.mark.long

@@ -1,7 +1,6 @@
 """What our plugin in opencode does with a message, with a session of which it knows nothing yet."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -9,8 +8,6 @@ from typing import Any
 import pytest
 
 from callboard.vendors.opencode import settings
-
-pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
 
 _OPENCODE = """
 import { readdirSync, writeFileSync } from "node:fs"
