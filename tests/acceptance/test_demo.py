@@ -14,6 +14,7 @@ from tests.acceptance.cli_process import SCRIPT
 from callboard.board.demo.playing import PATIENCE, DemoHook, Player, Script, scripts
 from callboard.events.plates import HOOK_HEARD
 from callboard.testing.fake_clock import FakeClock
+from callboard.vendors.acp.conversation import is_said
 from callboard.vendors.agents import VENDORS
 
 # ---- what is played
@@ -21,7 +22,7 @@ from callboard.vendors.agents import VENDORS
 
 def test_every_agent_and_every_kind_of_question_is_there():
     found = scripts()
-    assert {script.agent for script in found} == {"claude", "codex", "gemini", "opencode"}
+    assert {script.agent for script in found} == {"acp", "claude", "codex", "gemini", "opencode"}
     asked = [line.payload["tool_name"] for script in found for line in script.lines if line.asks]
     assert sorted(map(str, asked)) == ["AskUserQuestion", "Bash", "ExitPlanMode"]
 
@@ -32,7 +33,8 @@ def test_every_line_is_understood():
             report = VENDORS[script.agent].translate(line.payload)
             assert report is not None
             told = {signal.name for signal in report.signals}
-            assert told != {HOOK_HEARD} or report.signals[0].payload.get("todos"), line.payload
+            shows = report.signals[0].payload.get("todos") or is_said(line.payload)
+            assert told != {HOOK_HEARD} or shows, line.payload
             assert line.asks == (report.request is not None)
 
 
@@ -159,6 +161,13 @@ async def test_it_moves_and_does_what_it_is_told():
         await answer(http, "plan", "yes")
         await demo.line("End of the recording")
         plates = (await http.get("/plates")).json()["plates"]
+        gallery = next(one["plateId"] for one in plates if one["projectPath"].endswith("gallery"))
+        items = (await http.get(f"/plates/{gallery}/conversation")).json()["items"]
+    tools = ["tool"] * 3
+    kinds = [one["kind"] for one in items]
+    assert kinds == ["notice", "prompt", "reply", *tools, "reply", "usage"]
+    assert items[4]["tool"]["edits"]
+    assert items[-1]["usage"]["cost"] > 0
     assert any("shop got your denial" in line for line in demo.lines)
     by_name = {Path(plate["projectPath"]).name: plate for plate in plates}
     assert {name: plate["status"] for name, plate in by_name.items()} == {
@@ -170,6 +179,7 @@ async def test_it_moves_and_does_what_it_is_told():
         "payments": "idle",
         "atlas": "closed",
         "notes": "idle",
+        "gallery": "idle",
     }
     assert by_name["crawler"]["todoProgress"] == "3/3"
     assert by_name["shop"]["gitBranch"] == "coupons"

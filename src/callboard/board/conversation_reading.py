@@ -65,14 +65,15 @@ def any_reader(agent: str, place: ConversationPlace) -> ConversationReader:
     A hook or a server can name any file, and a link can lead to one.
     """
     # Imported once a conversation is read: most relays never do.
+    from callboard.vendors.agents import VENDORS
     from callboard.vendors.conversations import conversation_reader
 
     reader = conversation_reader(agent, place)
     if not all(is_own_transcript(agent, path) for path in reader.watched()):
         raise TranscriptUnreadable(
-            f"The transcript of this session is not in the folder where {agent} keeps them, so it "
-            "is not read. If the agent uses another folder, start Callboard with the same one in "
-            "its environment."
+            "The transcript of this session is not in the folder where "
+            f"{VENDORS[agent].title} keeps them, so it is not read. If the agent uses another "
+            "folder, start Callboard with the same one in its environment."
         )
     return reader
 
